@@ -86,6 +86,7 @@ check: $(VENV)/dev
 	@$(BIN)/ruff format --quiet --check .
 	@$(BIN)/mypy
 	@$(BIN)/lint-imports --no-logo
+	@$(BIN)/python scripts/prose.py --check
 
 # Three workers on two cores, for the tests of the workbench wait half of their time; those of a file
 # stay together, for they share what is slow to make. A run that has not ended by itself

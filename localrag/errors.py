@@ -12,8 +12,8 @@ LocalragError                 something the user can act on; carries a cure and 
 ├── StorageError         7    the disk is full or the folder cannot be written
 └── ModelUnusable        8    a model or its server cannot be used, or gave no valid reply
 
-Exit code 0 is success and 1 an error nobody foresaw (a bug). `ask` and `search` that ran well
-and found nothing leave with 3 as well, and an interrupt (Ctrl-C) leaves with 130.
+Exit code 0 is success, 1 an unexpected error (a bug). `ask` and `search` that found nothing exit
+with 3 too; an interrupt (Ctrl-C) exits with 130.
 """
 
 from collections.abc import Mapping, Set
@@ -27,14 +27,14 @@ from localrag_indexes.errors import IndexingError, WorkerNotStarted
 
 
 class LocalragError(Exception):
-    """An error with a cause and, where there is one, the command that cures it.
+    """An error with a cause and, if there is one, a cure.
 
     Args:
-        cause: what went wrong, one sentence that names the file or value; a message marked with
-            `N_`, with the names of `fields` in braces.
-        cure: what to do about it, ideally a command to copy; a message likewise, or a fact where
-            every face of localrag has a way of its own; empty where nothing can be advised.
-        fields: the values that both name.
+        cause: one sentence that names the file or value; a message marked with `N_`, with the
+            names of `fields` in braces.
+        cure: ideally a command to copy; a message too, or a fact if command line and workbench
+            word it differently; empty if there is no advice.
+        fields: the values in both messages.
     """
 
     exit_code: ClassVar[int] = 1
@@ -45,17 +45,17 @@ class LocalragError(Exception):
 
     @property
     def cause(self) -> str:
-        """What went wrong, in the language in use."""
+        """The cause in the language in use."""
         return self._in_words(self.args[0])
 
     @property
     def cure(self) -> str:
-        """What to do about it, in the language in use."""
+        """The cure in the language in use."""
         return str(self.remedy)
 
     @property
     def remedy(self) -> str | Fact:
-        """The cure: a fact, for whoever has other words for it; words where it is none."""
+        """The cure as a fact, for callers that word it themselves; otherwise its words."""
         cure = self.args[1]
         return cure if isinstance(cure, Fact) else self._in_words(cure)
 
@@ -66,10 +66,10 @@ class LocalragError(Exception):
         return f"{self.cause} {self.cure}".strip()
 
     def __reduce__(self) -> tuple[object, ...]:
-        """Travel between processes; what it was made of by name is no argument of it any more."""
+        """Pickle the error; keyword arguments are not in `args`."""
         return type(self).__new__, (type(self), *self.args), self.__dict__
 
-    # What could not be read carries its error as a value.
+    # Unreadable items carry their error as a value.
     def __eq__(self, other: object) -> bool:
         return type(other) is type(self) and str(other) == str(self)
 
@@ -77,7 +77,7 @@ class LocalragError(Exception):
         return hash((type(self), self.args))
 
 
-# What the system says of a file, as `OSError.strerror` has it.
+# Messages of the system, as in `OSError.strerror`.
 N_("Disk quota exceeded")
 N_("File exists")
 N_("File name too long")
@@ -92,7 +92,7 @@ N_("Read-only file system")
 
 
 def _in_words(message: str, fields: Mapping[str, object]) -> str:
-    """A message with its fields, in the language in use those too that are errors."""
+    """A message with its fields; fields that are errors are translated too."""
     named = {str(value) for value in fields.values()}
     told = {name: _told(value, named) for name, value in fields.items()}
     # Text without fields can hold braces of its own.
@@ -113,7 +113,7 @@ def _told(value: object, named: Set[str]) -> object:
 
 
 def to_install(extra: str) -> Fact:
-    """The cure where an extra of localrag is not installed, with a network and without one."""
+    """The cure if an extra is not installed, with and without a network."""
     return Fact(FactKind.TO_INSTALL, extra=extra)
 
 
@@ -124,7 +124,7 @@ class UsageError(LocalragError):
 
 
 class NoWorkers(UsageError):  # noqa: N818 - the name says what is missing
-    """No process that shares the work can start, as the program is written.
+    """Worker processes cannot start because of how the program is written.
 
     Args:
         error: why.
@@ -135,7 +135,7 @@ class NoWorkers(UsageError):  # noqa: N818 - the name says what is missing
 
 
 class FileExistsAlready(UsageError):  # noqa: N818 - the name says what is there
-    """There is a file in the place of a new one.
+    """A new file would replace an existing one.
 
     Args:
         path: of the file.
@@ -150,7 +150,7 @@ class FileExistsAlready(UsageError):  # noqa: N818 - the name says what is there
 
 
 class NotFoundError(LocalragError):
-    """What was asked for does not exist."""
+    """The requested corpus, document or provision does not exist."""
 
     exit_code = 3
 
@@ -195,8 +195,8 @@ class ModelUnusable(LocalragError):  # noqa: N818 - the name says the state, as 
     """A model or its server cannot be used, or gave no valid reply.
 
     Attributes:
-        kind: the name of the error of `localrag_models.errors` behind it.
-        transient: whether the same call can succeed when repeated a little later.
+        kind: the name of the error in `localrag_models.errors`.
+        transient: whether the same call can succeed a little later.
     """
 
     exit_code = 8
@@ -210,5 +210,5 @@ class ModelUnusable(LocalragError):  # noqa: N818 - the name says the state, as 
 
     @property
     def of_one_request(self) -> bool:
-        """Whether a model that works fails so too, on a request that it cannot manage."""
+        """Whether a working model can fail like this on a single request."""
         return self.kind in ("ContextExceeded", "ReplyInvalid")

@@ -14,26 +14,25 @@ from functools import cache
 from pathlib import Path
 
 LANGUAGES = {"en": "English", "ja": "日本語"}
-"""The languages there are, by code."""
+"""The available languages, by code."""
 
 _LOCALE = Path(__file__).with_name("locale")
 _catalogue = gettext.NullTranslations()
-# Of a piece of work that has a language of its own: one answer of several that are made at once.
+# The language of one piece of work, such as one of several simultaneous answers.
 _own: ContextVar[gettext.NullTranslations | None] = ContextVar("language", default=None)
 
 
 def use(code: str) -> None:
-    """Take a language from now on; English for one without catalogues."""
+    """Use a language from now on; English if it has no catalogues."""
     global _catalogue
     _catalogue = _catalogue_in(_LOCALE / code)
 
 
 @contextmanager
 def using(code: str) -> Iterator[None]:
-    """Take a language within the block, in this thread and task alone.
+    """Use a language within the block, in this thread and task only.
 
-    Work that the block gives to another thread takes it along where its context is copied, as
-    `asyncio.to_thread` does.
+    Another thread uses it if the context is copied, as `asyncio.to_thread` does.
     """
     token = _own.set(_catalogue_in(_LOCALE / code))
     try:
@@ -56,7 +55,7 @@ def _in_use() -> gettext.NullTranslations:
 
 
 def translated(messages: Iterable[str], code: str) -> dict[str, str]:
-    """Messages in a language, whichever is in use."""
+    """Messages in a given language."""
     catalogue = _catalogue_in(_LOCALE / code)
     return {message: catalogue.gettext(message) for message in messages}
 
@@ -67,20 +66,19 @@ def in_use() -> str:
 
 
 def of_environment() -> str:
-    """The language that the environment asks for (LC_ALL, LC_MESSAGES, LANG)."""
+    """The language of the environment (LC_ALL, LC_MESSAGES, LANG)."""
     variables = (os.environ.get(name, "") for name in ("LC_ALL", "LC_MESSAGES", "LANG"))
     wanted = next(filter(None, variables), "")
     return "ja" if wanted.startswith("ja") else "en"
 
 
 def _(message: str) -> str:
-    """The message in the language in use."""
     # The empty message is the head of a catalogue.
     return _in_use().gettext(message) if message else ""
 
 
 def in_every_language(message: str) -> tuple[str, ...]:
-    """The message in every language there is, each wording once."""
+    """The message in every language, each wording once."""
     return tuple(
         dict.fromkeys(_catalogue_in(_LOCALE / code).gettext(message) for code in LANGUAGES)
     )
@@ -92,5 +90,5 @@ def ngettext(one: str, many: str, count: int) -> str:
 
 
 def N_(message: str) -> str:  # noqa: N802 - the mark that gettext's tools look for
-    """Mark a message that is translated where it is shown."""
+    """Mark a message that is translated later."""
     return message

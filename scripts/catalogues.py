@@ -1,4 +1,4 @@
-"""Bring the translations up to date: collect the messages of the code, compile what they say.
+"""Update translations: collect the messages of the code, and compile the catalogues.
 
 ``scripts/catalogues.py`` writes every message into the catalogue of each language
 (``localrag/locale/<language>/LC_MESSAGES/localrag.po``) and compiles it. ``--check`` writes
@@ -26,15 +26,20 @@ from localrag.language import LANGUAGES
 
 REPOSITORY = Path(__file__).parents[1]
 PACKAGES = ("localrag", "tui/localrag_tui", "models/localrag_models", "indexes/localrag_indexes")
-HELP = ("localrag/doors/cli", "localrag/corpus/config.py")
-"""What explains the command line, in texts without a mark: verbs, options, settings."""
+HELP = (
+    "localrag/doors/cli",
+    "localrag/doors/calls.py",
+    "localrag/corpus/config.py",
+    "localrag/methods",
+)
+"""Files with help texts without a mark: verbs, options, settings."""
 WRITTEN_IN = "en"
 
 _HELP = {"help", "short", "about", "description", "metavar"}
 """Arguments that are help texts."""
 
 _DECLARED = {"good_for", "caveats", "hints", "conditions", "source"}
-"""Fields of declarations (.toml) that are shown in the language in use, where they are words."""
+"""Fields of declarations (.toml) that are translated if they are words."""
 
 _FORMS = {"_": 1, "N_": 1, "ngettext": 2}
 """How many forms of a message follow a mark."""
@@ -81,11 +86,13 @@ def _declared(value: object, field: str = "") -> Iterator[str]:
             for part in value:
                 yield from _declared(part, field)
         case str() if field in _DECLARED and " " in value:
-            yield value
+            # Titles and addresses of papers and files are not translated.
+            if field != "source" or "://" not in value:
+                yield value
 
 
 def _helped(code: str) -> Iterator[str]:
-    """What a module of the command line explains: its verbs and what they take."""
+    """Help texts of a module of the command line."""
     for node in ast.walk(ast.parse(code)):
         if isinstance(node, ast.FunctionDef) and _is_verb(node):
             yield from paragraphs(ast.get_docstring(node) or "")
@@ -121,7 +128,7 @@ def update() -> None:
 
 
 def faults() -> list[str]:
-    """What is wrong with the catalogues, a line each."""
+    """One line for each fault in the catalogues."""
     found: list[str] = []
     asked = _asked()
     for language in translations():

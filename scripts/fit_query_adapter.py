@@ -1,11 +1,11 @@
-"""Fits the matrix that turns the vector of a question to the provisions that answer it.
+"""Fit the matrix that turns the vector of a question to the provisions that answer it.
 
-A contrast over all provisions of the laws: the softmax of the cosines, divided by a temperature,
-shall lie on the gold ones (InfoNCE: van den Oord et al. 2018, Representation Learning with
-Contrastive Predictive Coding, section 2.3, with every provision as a negative). The matrix begins
-as that of identity and is drawn back to it. Learned from are the questions that lawyers type and
-those that people ask, of the halves that may be looked at; questions of one law are never parted
-in cross-validation. The counted half of the older questions judges, and takes no part.
+A contrast over all provisions: the softmax of cosines, divided by a temperature, is fitted to the
+gold ones (InfoNCE: van den Oord et al. 2018, Representation Learning with Contrastive Predictive
+Coding, section 2.3, with every provision as a negative). The matrix starts as the identity and is
+drawn back to it. Training uses questions of lawyers and other people in the halves that may be
+seen; questions of one law share a fold in cross-validation. The counted half of the older questions
+only judges.
 """
 
 import json
@@ -36,11 +36,11 @@ Matrix = NDArray[np.float32]
 
 
 @dataclass(frozen=True)
-class Example:
-    """A question with what answers it.
+class AdapterExample:
+    """A question with its answers.
 
     Attributes:
-        law: of its first gold provision; questions of one law are never parted.
+        law: of its first gold provision; questions of one law share a fold.
         half: ``seen``, or another that only judges.
         vector: of the question, shape ``(d,)``.
         gold: rows of the texts of its gold provisions.
@@ -97,8 +97,8 @@ def rows_of(store: CorpusStore, index: VectorIndex) -> dict[str, list[int]]:
 
 def asked(
     rows: dict[str, list[int]], embed: Callable[[Sequence[str]], Matrix]
-) -> Iterator[Example]:
-    """The questions whose gold provisions have vectors; none that follows others."""
+) -> Iterator[AdapterExample]:
+    """Questions with vectors of their gold provisions, without follow-ups."""
     for file in sorted((*QUESTIONS.glob("*.jsonl"), *ASKED.glob("*.jsonl"))):
         for line in file.read_text(encoding="utf-8").splitlines():
             one = json.loads(line)
@@ -106,10 +106,10 @@ def asked(
             gold = sorted({row for unit in units for row in rows.get(unit, ())})
             if gold and not one.get("history"):
                 (vector,) = embed([one["question"]])
-                yield Example(one["gold"][0]["law_id"], one["half"], vector, gold)
+                yield AdapterExample(one["gold"][0]["law_id"], one["half"], vector, gold)
 
 
-def fit(examples: Sequence[Example], texts: Matrix) -> Matrix:
+def fit(examples: Sequence[AdapterExample], texts: Matrix) -> Matrix:
     """The matrix for some questions, by Adam (Kingma and Ba 2015)."""
     questions = np.stack([one.vector for one in examples])
     identity = np.eye(questions.shape[1], dtype=np.float32)
@@ -145,7 +145,9 @@ def gradient(
     return found
 
 
-def ranks(examples: Sequence[Example], texts: Matrix, matrix: Matrix) -> list[tuple[bool, bool]]:
+def ranks(
+    examples: Sequence[AdapterExample], texts: Matrix, matrix: Matrix
+) -> list[tuple[bool, bool]]:
     """Of each question, whether a gold text is among the first two, and among the ten nearest."""
     found = []
     for one in examples:

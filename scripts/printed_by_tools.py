@@ -1,7 +1,7 @@
-"""PDF files that other programs make, of which every sentence is known.
+"""PDF files made by other programs, with every sentence known.
 
-Run it with an interpreter that has the programs, into an empty folder: it writes the files, and
-``made.json`` with their sentences and the names of the programs that are missing.
+Run it with an interpreter that has the programs, in an empty folder. It writes the files, and
+``made.json`` with their sentences and the missing programs.
 """
 
 import json
@@ -15,7 +15,7 @@ from html import escape
 from importlib.util import find_spec
 from pathlib import Path
 
-from printed_documents import Text
+from printed_documents import SentenceMaker
 
 # Debian: fonts-ipafont-mincho, fonts-ipafont-gothic.
 _FONTS = (
@@ -26,17 +26,10 @@ _HEADS = ("区分", "金額", "期限")
 
 
 @dataclass
-class Sheet:
-    """What is to be printed.
+class PrintedSheet:
+    """A document to print."""
 
-    Attributes:
-        text: makes its sentences, and knows them.
-        rng: chances.
-        path: of the PDF.
-        font: the file of a Japanese font.
-    """
-
-    text: Text
+    text: SentenceMaker
     rng: random.Random
     path: Path
     font: Path
@@ -46,14 +39,14 @@ class Sheet:
         return [self.text.paragraph(self.rng.randint(2, 5), english=english) for _ in range(count)]
 
     def table(self) -> list[tuple[str, ...]]:
-        """The rows of a table, each of which is to be read with tabs between its cells."""
+        """Rows of a table, to be read with tabs between cells."""
         rows: list[tuple[str, ...]] = [_HEADS]
         rows += [(f"第{n}種", f"{n * 1200:,}円", f"{n}月末日") for n in (2, 3, 4)]
         self.text.made += ["\t".join(row) for row in rows]
         return rows
 
 
-def reportlab_plain(sheet: Sheet, *, cid: bool = False, english: bool = False) -> None:
+def reportlab_plain(sheet: PrintedSheet, *, cid: bool = False, english: bool = False) -> None:
     """Justified paragraphs with a running head and page numbers."""
     from reportlab.lib.enums import TA_JUSTIFY
     from reportlab.lib.styles import ParagraphStyle
@@ -86,17 +79,17 @@ def reportlab_plain(sheet: Sheet, *, cid: bool = False, english: bool = False) -
     SimpleDocTemplate(str(sheet.path)).build(flow, onFirstPage=decorate, onLaterPages=decorate)
 
 
-def reportlab_cid(sheet: Sheet) -> None:
+def reportlab_cid(sheet: PrintedSheet) -> None:
     """The same in a font that is not embedded."""
     reportlab_plain(sheet, cid=True)
 
 
-def reportlab_english(sheet: Sheet) -> None:
+def reportlab_english(sheet: PrintedSheet) -> None:
     """The same in English."""
     reportlab_plain(sheet, english=True)
 
 
-def reportlab_columns(sheet: Sheet) -> None:
+def reportlab_columns(sheet: PrintedSheet) -> None:
     """Two columns."""
     from reportlab.lib.styles import ParagraphStyle
     from reportlab.pdfbase.pdfmetrics import registerFont
@@ -111,7 +104,7 @@ def reportlab_columns(sheet: Sheet) -> None:
     document.build([Paragraph(one, style) for one in sheet.paragraphs(16)])
 
 
-def fpdf_table(sheet: Sheet) -> None:
+def fpdf_table(sheet: PrintedSheet) -> None:
     """Justified paragraphs and a table."""
     from fpdf import FPDF
 
@@ -131,7 +124,7 @@ def fpdf_table(sheet: Sheet) -> None:
     pages.output(str(sheet.path))
 
 
-def fpdf_spread(sheet: Sheet) -> None:
+def fpdf_spread(sheet: PrintedSheet) -> None:
     """Letters that are spread."""
     from fpdf import FPDF
 
@@ -145,7 +138,7 @@ def fpdf_spread(sheet: Sheet) -> None:
     pages.output(str(sheet.path))
 
 
-def fpdf_english(sheet: Sheet) -> None:
+def fpdf_english(sheet: PrintedSheet) -> None:
     """English, justified, in a font that is not embedded."""
     from fpdf import FPDF
 
@@ -179,31 +172,31 @@ def _page(
 _FAMILY = "IPAMincho"
 
 
-def _weasyprint(sheet: Sheet, page: str) -> None:
+def _weasyprint(sheet: PrintedSheet, page: str) -> None:
     from weasyprint import HTML
 
     HTML(string=page).write_pdf(str(sheet.path))
 
 
-def weasyprint_table(sheet: Sheet) -> None:
+def weasyprint_table(sheet: PrintedSheet) -> None:
     """Justified paragraphs between a head and page numbers, and a table."""
     paragraphs = sheet.paragraphs(14)
     _weasyprint(sheet, _page(paragraphs, _FAMILY, rows=sheet.table()))
 
 
-def weasyprint_columns(sheet: Sheet) -> None:
+def weasyprint_columns(sheet: PrintedSheet) -> None:
     """Two columns."""
     css = "body{column-count:2;column-gap:8mm;font-size:9.5pt}"
     _weasyprint(sheet, _page(sheet.paragraphs(14), _FAMILY, css))
 
 
-def weasyprint_wide(sheet: Sheet) -> None:
-    """Lines that are wide apart, and letters that are spread a little."""
+def weasyprint_wide(sheet: PrintedSheet) -> None:
+    """Widely spaced lines, and slightly spread letters."""
     css = "body{line-height:2.6;letter-spacing:.1em}"
     _weasyprint(sheet, _page(sheet.paragraphs(10), _FAMILY, css))
 
 
-def weasyprint_notes(sheet: Sheet) -> None:
+def weasyprint_notes(sheet: PrintedSheet) -> None:
     """Notes at the foot of pages."""
     paragraphs = sheet.paragraphs(12)
     note = "<span class=fn>本項は原則を定める。</span>"
@@ -212,14 +205,14 @@ def weasyprint_notes(sheet: Sheet) -> None:
     _weasyprint(sheet, _page(paragraphs, _FAMILY, ".fn{float:footnote;font-size:8pt}"))
 
 
-def weasyprint_english(sheet: Sheet) -> None:
+def weasyprint_english(sheet: PrintedSheet) -> None:
     """English, justified and hyphenated."""
     paragraphs = [f"<span lang=en>{one}</span>" for one in sheet.paragraphs(12, english=True)]
     css = "p{hyphens:auto;text-indent:0;margin-bottom:8pt}body{width:90mm}"
     _weasyprint(sheet, _page(paragraphs, "DejaVu Serif", css))
 
 
-def _typst(sheet: Sheet, before: str, paragraphs: list[str], after: str = "") -> None:
+def _typst(sheet: PrintedSheet, before: str, paragraphs: list[str], after: str = "") -> None:
     import typst
 
     source = sheet.path.with_suffix(".typ")
@@ -229,7 +222,7 @@ def _typst(sheet: Sheet, before: str, paragraphs: list[str], after: str = "") ->
     source.unlink()
 
 
-def typst_notes(sheet: Sheet) -> None:
+def typst_notes(sheet: PrintedSheet) -> None:
     """A head, page numbers, notes and a table."""
     paragraphs = sheet.paragraphs(12)
     paragraphs[3] += "#footnote[本項は原則を定める。]"
@@ -238,19 +231,19 @@ def typst_notes(sheet: Sheet) -> None:
     _typst(sheet, before, paragraphs, f"#table(columns: 3, {cells})")
 
 
-def typst_columns(sheet: Sheet) -> None:
+def typst_columns(sheet: PrintedSheet) -> None:
     """Two columns."""
     _typst(sheet, '#set page(columns: 2, numbering: "— 1 —")', sheet.paragraphs(14))
 
 
-def typst_english(sheet: Sheet) -> None:
+def typst_english(sheet: PrintedSheet) -> None:
     """English, justified and hyphenated."""
     before = '#set page(width: 120mm, numbering: "1")\n#set par(justify: true, spacing: 2em)'
     paragraphs = sheet.paragraphs(12, english=True)
     _typst(sheet, before, ['#set text(lang: "en", hyphenate: true)', *paragraphs])
 
 
-def matplotlib_lines(sheet: Sheet, *, kind: int = 3) -> None:
+def matplotlib_lines(sheet: PrintedSheet, *, kind: int = 3) -> None:
     """Lines that were broken by hand, as in a report's figure."""
     import matplotlib as mpl
     from matplotlib.figure import Figure
@@ -269,12 +262,12 @@ def matplotlib_lines(sheet: Sheet, *, kind: int = 3) -> None:
     figure.savefig(sheet.path)
 
 
-def matplotlib_truetype(sheet: Sheet) -> None:
+def matplotlib_truetype(sheet: PrintedSheet) -> None:
     """The same in another kind of font."""
     matplotlib_lines(sheet, kind=42)
 
 
-def xhtml2pdf_plain(sheet: Sheet) -> None:
+def xhtml2pdf_plain(sheet: PrintedSheet) -> None:
     """A web page in a font that is not embedded."""
     from xhtml2pdf import pisa
 
@@ -283,7 +276,9 @@ def xhtml2pdf_plain(sheet: Sheet) -> None:
         pisa.CreatePDF(_page(sheet.paragraphs(8), "HeiseiMin-W3", css), dest=file)
 
 
-def libreoffice_text(sheet: Sheet, *, vertical: bool = False, has_table: bool = False) -> None:
+def libreoffice_text(
+    sheet: PrintedSheet, *, vertical: bool = False, has_table: bool = False
+) -> None:
     """A text of Writer with page numbers; it loses commas that it lets hang over the edge."""
     names = "urn:oasis:names:tc:opendocument:xmlns:"
     kinds = {"office": "office", "style": "style", "text": "text", "table": "table"}
@@ -328,17 +323,17 @@ def libreoffice_text(sheet: Sheet, *, vertical: bool = False, has_table: bool = 
     source.unlink()
 
 
-def libreoffice_table(sheet: Sheet) -> None:
+def libreoffice_table(sheet: PrintedSheet) -> None:
     """The same with a table."""
     libreoffice_text(sheet, has_table=True)
 
 
-def libreoffice_vertical(sheet: Sheet) -> None:
+def libreoffice_vertical(sheet: PrintedSheet) -> None:
     """The same in vertical writing."""
     libreoffice_text(sheet, vertical=True)
 
 
-MAKERS: dict[str, tuple[Callable[[Sheet], None], ...]] = {
+MAKERS: dict[str, tuple[Callable[[PrintedSheet], None], ...]] = {
     "reportlab": (reportlab_plain, reportlab_cid, reportlab_english, reportlab_columns),
     "fpdf": (fpdf_table, fpdf_spread, fpdf_english),
     "weasyprint": (
@@ -353,7 +348,7 @@ MAKERS: dict[str, tuple[Callable[[Sheet], None], ...]] = {
     "xhtml2pdf": (xhtml2pdf_plain,),
     "soffice": (libreoffice_table, libreoffice_text, libreoffice_vertical),
 }
-"""By program what it is made to print; ``soffice`` is LibreOffice, the others are packages."""
+"""Functions by program; ``soffice`` is LibreOffice, the others are packages."""
 
 
 def _is_here(name: str) -> bool:
@@ -372,7 +367,9 @@ def main() -> int:
     for number in range(count if makers else 0):
         make = makers[number % len(makers)]
         rng = random.Random(f"{seed} {number}")
-        sheet = Sheet(Text(rng), rng, folder / f"{number:02}_{make.__name__}.pdf", font or Path())
+        sheet = PrintedSheet(
+            SentenceMaker(rng), rng, folder / f"{number:02}_{make.__name__}.pdf", font or Path()
+        )
         make(sheet)
         made.append({"file": sheet.path.name, "sentences": sheet.text.made})
     shutil.rmtree(folder / "profile", ignore_errors=True)

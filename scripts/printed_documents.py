@@ -1,4 +1,4 @@
-"""Documents as PDF of which every sentence is known: each kind of page that offices print."""
+"""PDF documents with every sentence known, of each kind of page that offices print."""
 
 import random
 from collections.abc import Callable, Iterator, Sequence
@@ -43,14 +43,11 @@ _KANJI = "〇一二三四五六七八九"
 
 
 @dataclass
-class Made:
-    """A file and what is in it.
+class MadeDocument:
+    """A file and its content.
 
     Attributes:
-        kind: what it tries.
-        data: the file.
-        sentences: in reading order, rows of tables with tabs between their cells.
-        pages: how many.
+        sentences: in reading order, rows of tables with tabs between cells.
     """
 
     kind: str
@@ -60,8 +57,8 @@ class Made:
 
 
 @dataclass
-class Text:
-    """Sentences that no other has; `made` are those that were given, in order."""
+class SentenceMaker:
+    """Unique sentences; `made` lists those already used, in order."""
 
     rng: random.Random
     count: int = 0
@@ -188,7 +185,7 @@ class _Sheet:
             self.y -= self.leading * 0.6
 
 
-def plain(rng: random.Random, text: Text, *, english: bool = False) -> PrintedPages:
+def plain(rng: random.Random, text: SentenceMaker, *, english: bool = False) -> PrintedPages:
     """Paragraphs in one column over two or three pages."""
     pages = PrintedPages(rng.choice(["UniJIS-UTF16", "90ms-RKSJ"]))
     sheet = _Sheet(pages, rng)
@@ -200,12 +197,12 @@ def plain(rng: random.Random, text: Text, *, english: bool = False) -> PrintedPa
     return pages
 
 
-def plain_english(rng: random.Random, text: Text) -> PrintedPages:
+def plain_english(rng: random.Random, text: SentenceMaker) -> PrintedPages:
     """The same in English, ragged or justified, hyphenated or not."""
     return plain(rng, text, english=True)
 
 
-def heads(rng: random.Random, text: Text) -> PrintedPages:
+def heads(rng: random.Random, text: SentenceMaker) -> PrintedPages:
     """Running heads and page numbers, over which sentences run."""
     pages = PrintedPages()
     sheet = _Sheet(pages, rng)
@@ -245,7 +242,7 @@ def heads(rng: random.Random, text: Text) -> PrintedPages:
 
 
 def columns(
-    rng: random.Random, text: Text, *, english: bool = False, across: bool = False
+    rng: random.Random, text: SentenceMaker, *, english: bool = False, across: bool = False
 ) -> PrintedPages:
     """Two columns below a title that spans both."""
     pages = PrintedPages()
@@ -279,17 +276,17 @@ def columns(
     return pages
 
 
-def columns_english(rng: random.Random, text: Text) -> PrintedPages:
+def columns_english(rng: random.Random, text: SentenceMaker) -> PrintedPages:
     """Two columns in English."""
     return columns(rng, text, english=True)
 
 
-def columns_across(rng: random.Random, text: Text) -> PrintedPages:
+def columns_across(rng: random.Random, text: SentenceMaker) -> PrintedPages:
     """Two columns, drawn line by line over both."""
     return columns(rng, text, across=True)
 
 
-def vertical(rng: random.Random, text: Text, *, glyphs: bool = False) -> PrintedPages:
+def vertical(rng: random.Random, text: SentenceMaker, *, glyphs: bool = False) -> PrintedPages:
     """Vertical writing, by a CMap for it or a character at a time."""
     pages = PrintedPages(rng.choice(["UniJIS-UTF16", "90ms-RKSJ", "EUC"]))
     size, leading, height = 11.0, 19.0, 640.0
@@ -315,13 +312,13 @@ def vertical(rng: random.Random, text: Text, *, glyphs: bool = False) -> Printed
     return pages
 
 
-def vertical_glyphs(rng: random.Random, text: Text) -> PrintedPages:
+def vertical_glyphs(rng: random.Random, text: SentenceMaker) -> PrintedPages:
     """Vertical writing, a character at a time."""
     return vertical(rng, text, glyphs=True)
 
 
-def turned(rng: random.Random, text: Text) -> PrintedPages:
-    """A page that is shown turned, and text that is printed turned."""
+def turned(rng: random.Random, text: SentenceMaker) -> PrintedPages:
+    """A rotated page, and rotated text."""
     pages = PrintedPages()
     by_text = rng.random() < 0.5
     pages.page(rotate=0 if by_text else rng.choice([90, 180, 270]))
@@ -342,7 +339,7 @@ def turned(rng: random.Random, text: Text) -> PrintedPages:
     return pages
 
 
-def table(rng: random.Random, text: Text) -> PrintedPages:
+def table(rng: random.Random, text: SentenceMaker) -> PrintedPages:
     """A table between paragraphs, with rules or without."""
     pages = PrintedPages()
     sheet = _Sheet(pages, rng)
@@ -369,7 +366,7 @@ def table(rng: random.Random, text: Text) -> PrintedPages:
     return pages
 
 
-def notes(rng: random.Random, text: Text) -> PrintedPages:
+def notes(rng: random.Random, text: SentenceMaker) -> PrintedPages:
     """Notes at the foot of a page, in small type, below a text that runs over the page."""
     pages = PrintedPages()
     sheet = _Sheet(pages, rng)
@@ -397,7 +394,7 @@ def notes(rng: random.Random, text: Text) -> PrintedPages:
     return pages
 
 
-def articles(rng: random.Random, text: Text) -> PrintedPages:
+def articles(rng: random.Random, text: SentenceMaker) -> PrintedPages:
     """Articles, paragraphs and items with hanging indents."""
     pages = PrintedPages()
     sheet = _Sheet(pages, rng)
@@ -416,7 +413,7 @@ def articles(rng: random.Random, text: Text) -> PrintedPages:
     return pages
 
 
-def codes(rng: random.Random, text: Text) -> PrintedPages:
+def codes(rng: random.Random, text: SentenceMaker) -> PrintedPages:
     """Every predefined CMap, one a page."""
     pages = PrintedPages(rng.choice([*CMAPS, "Identity"]))
     sheet = _Sheet(pages, rng)
@@ -425,7 +422,7 @@ def codes(rng: random.Random, text: Text) -> PrintedPages:
     return pages
 
 
-def single(rng: random.Random, text: Text) -> PrintedPages:
+def single(rng: random.Random, text: SentenceMaker) -> PrintedPages:
     """A character at a time, bold by printing twice, in a box that does not begin at zero."""
     pages = PrintedPages()
     pages.page(box=(100, 100, 695, 942))
@@ -440,7 +437,7 @@ def single(rng: random.Random, text: Text) -> PrintedPages:
     return pages
 
 
-def shuffled(rng: random.Random, text: Text) -> PrintedPages:
+def shuffled(rng: random.Random, text: SentenceMaker) -> PrintedPages:
     """Lines drawn in any order, a stamp across them."""
     pages = PrintedPages()
     sheet = _Sheet(pages, rng)
@@ -451,7 +448,7 @@ def shuffled(rng: random.Random, text: Text) -> PrintedPages:
     return pages
 
 
-def mixed(rng: random.Random, text: Text) -> PrintedPages:
+def mixed(rng: random.Random, text: SentenceMaker) -> PrintedPages:
     """Japanese with Latin words and numbers, headings in large type."""
     pages = PrintedPages()
     sheet = _Sheet(pages, rng)
@@ -472,7 +469,7 @@ def mixed(rng: random.Random, text: Text) -> PrintedPages:
     return pages
 
 
-def chapters(rng: random.Random, text: Text) -> PrintedPages:
+def chapters(rng: random.Random, text: SentenceMaker) -> PrintedPages:
     """Heads with the title on even pages and the chapter on odd ones, numbers at the outer edge."""
     pages = PrintedPages()
     sheet = _Sheet(pages, rng)
@@ -493,7 +490,7 @@ def chapters(rng: random.Random, text: Text) -> PrintedPages:
     return pages
 
 
-def three_columns(_: random.Random, text: Text) -> PrintedPages:
+def three_columns(_: random.Random, text: SentenceMaker) -> PrintedPages:
     """Three narrow columns of ragged English."""
     pages = PrintedPages()
     pages.page()
@@ -507,7 +504,7 @@ def three_columns(_: random.Random, text: Text) -> PrintedPages:
     return pages
 
 
-def tall_table(rng: random.Random, text: Text) -> PrintedPages:
+def tall_table(rng: random.Random, text: SentenceMaker) -> PrintedPages:
     """A ruled table over two pages with cells of several lines; its head is repeated."""
     pages = PrintedPages()
     xs, head = [70, 160, 420], ["区分", "内容", "期限"]
@@ -538,7 +535,7 @@ def tall_table(rng: random.Random, text: Text) -> PrintedPages:
     return pages
 
 
-def margin(rng: random.Random, text: Text) -> PrintedPages:
+def margin(rng: random.Random, text: SentenceMaker) -> PrintedPages:
     """Numbers of lines in the margin, a stamp across the page."""
     pages = PrintedPages()
     sheet = _Sheet(pages, rng)
@@ -557,7 +554,7 @@ def margin(rng: random.Random, text: Text) -> PrintedPages:
     return pages
 
 
-def tiers(_: random.Random, text: Text) -> PrintedPages:
+def tiers(_: random.Random, text: SentenceMaker) -> PrintedPages:
     """Vertical writing in two tiers, figures side by side in it."""
     pages = PrintedPages()
     size, leading, height = 10.0, 17.0, 310.0
@@ -574,7 +571,7 @@ def tiers(_: random.Random, text: Text) -> PrintedPages:
     return pages
 
 
-def raised(rng: random.Random, text: Text) -> PrintedPages:
+def raised(rng: random.Random, text: SentenceMaker) -> PrintedPages:
     """Marks of notes, raised and small; words printed one by one."""
     pages = PrintedPages()
     sheet = _Sheet(pages, rng)
@@ -609,7 +606,7 @@ def raised(rng: random.Random, text: Text) -> PrintedPages:
     return pages
 
 
-def landscape(rng: random.Random, text: Text) -> PrintedPages:
+def landscape(rng: random.Random, text: SentenceMaker) -> PrintedPages:
     """Wide pages with wide lines, set far apart, letters spread."""
     pages = PrintedPages()
     y, spread, leading = 0.0, rng.choice([0.0, 1.5]), rng.choice([18.0, 30.0])
@@ -623,7 +620,7 @@ def landscape(rng: random.Random, text: Text) -> PrintedPages:
     return pages
 
 
-KINDS: Sequence[Callable[[random.Random, Text], PrintedPages]] = (
+KINDS: Sequence[Callable[[random.Random, SentenceMaker], PrintedPages]] = (
     plain,
     plain_english,
     heads,
@@ -650,11 +647,11 @@ KINDS: Sequence[Callable[[random.Random, Text], PrintedPages]] = (
 )
 
 
-def made(count: int, seed: int) -> Iterator[Made]:
+def made(count: int, seed: int) -> Iterator[MadeDocument]:
     """Files of every kind in turn."""
     for at in range(count):
         kind = KINDS[at % len(KINDS)]
         rng = random.Random(f"{seed}-{at}")
-        text = Text(rng)
+        text = SentenceMaker(rng)
         pages = kind(rng, text)
-        yield Made(kind.__name__, pages.to_bytes(), text.made, len(pages.pages))
+        yield MadeDocument(kind.__name__, pages.to_bytes(), text.made, len(pages.pages))

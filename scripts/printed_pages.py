@@ -1,7 +1,7 @@
-"""PDF files whose every sentence is known: a small writer of pages, for benchmarks and tests.
+"""A small writer of PDF pages with every sentence known, for benchmarks and tests.
 
-It writes what programs write: fonts that are not embedded with a predefined CMap, text in lines, in
-words or a character at a time, and lines that are drawn.
+It writes like other programs: fonts that are not embedded with a predefined CMap, text in lines, in
+words or in characters, and drawn lines.
 """
 
 import codecs
@@ -17,7 +17,7 @@ CMAPS = {
     "EUC": "euc_jp",
     "": "iso2022_jp",
 }
-"""Predefined CMaps without their direction, and the encoding in which Python has their codes."""
+"""Predefined CMaps without their direction, and the Python encoding of their codes."""
 _WIDTHS = {
     "ijl'|": 0.222,
     " tfI.,:;/!\\": 0.278,
@@ -49,7 +49,7 @@ def width(text: str, size: float) -> float:
 
 
 @dataclass
-class Page:
+class PrintedPage:
     """A page; `content` are its operators, `annotations` objects by their numbers."""
 
     box: tuple[float, float, float, float] = (0, 0, 595, 842)
@@ -63,13 +63,13 @@ class PrintedPages:
     """Writes a PDF.
 
     Args:
-        cmap: the predefined CMap of Japanese text, without its direction; "Identity" for CIDs of
-            Adobe-Japan1, "unmapped" for a font that does not say which characters it shows.
+        cmap: predefined CMap of Japanese text, without its direction; "Identity" for CIDs of
+            Adobe-Japan1, "unmapped" for a font without a mapping to characters.
     """
 
     def __init__(self, cmap: str = "UniJIS-UTF16") -> None:
         self.cmap = cmap
-        self.pages: list[Page] = []
+        self.pages: list[PrintedPage] = []
         self.catalog = ""
         self._others: list[str] = []
 
@@ -77,7 +77,7 @@ class PrintedPages:
         self, box: tuple[float, float, float, float] = (0, 0, 595, 842), rotate: int = 0
     ) -> None:
         """Begin a page."""
-        self.pages.append(Page(box, rotate))
+        self.pages.append(PrintedPage(box, rotate))
 
     def text(
         self,
@@ -91,17 +91,17 @@ class PrintedPages:
         stretch: float = 0.0,
         wide: bool = False,
     ) -> None:
-        """Print a text whose baseline begins at a point.
+        """Print a text from a point on its baseline.
 
         Args:
             x: in points from the left edge.
             y: in points from the lower edge.
-            text: Latin and other parts go into fonts of their own.
+            text: Latin and other parts have different fonts.
             size: of the font.
             angle: of the baseline, in degrees.
             vertical: whether it runs down, by a CMap for vertical writing.
-            stretch: put behind every character, in points.
-            wide: whether Latin parts too go into the Japanese font, whose signs have full width.
+            stretch: after every character, in points.
+            wide: whether Latin parts use the Japanese font in full width.
         """
         for part, is_latin in [(text, False)] if wide else _parts(text, vertical=vertical):
             font = "L" if is_latin else "V" if vertical else "J"

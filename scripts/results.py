@@ -1,7 +1,6 @@
 """Write docs/results.md from the folders of finished evaluations.
 
-It says what was measured, from the folders of runs, and what was not, with the commands that
-measure it.
+It shows measured figures, and the commands for figures not measured.
 """
 
 import argparse
@@ -45,7 +44,7 @@ _MODEL = "qwen3-8b"
 _EMBEDDER = "multilingual-e5-small"
 _EMBEDDING = f"embedding.model={_EMBEDDER}"
 """The embedder of the commands, and the setting that names it."""
-# What is published on statutes was measured with vectors of all their words.
+# Published figures on statutes used vectors of whole provisions.
 _WHOLE = "embedding.provisions=whole"
 
 _TABLE_2 = "1,2,3,1-2,2-1,1-3,2-3,1-2-3"
@@ -55,7 +54,7 @@ _OVER_ALL = "collection"
 """The measure of questions over a collection."""
 
 _SAID = ("corpus", ".stamp", ".generation", "index.bm25.count", "embedding.model", ".query_prompt")
-"""Endings of the names of what every row says under its conditions, or follows from that."""
+"""Endings of settings that every row shows or implies."""
 
 _HEAD = (
     "This document is written by `scripts/results.py` from the folders of finished evaluations; "
@@ -68,7 +67,7 @@ _HEAD = (
     "corpora and settings: they stand beside ours, not against them. No question is answered by "
     "weights that were fitted on it; a prompt that was optimised on it is named under conditions. "
     "Where answers are in free text, the score is exact match, that of the English multi-hop "
-    "questions F1 over words; published figures of staged count answer and derivation both right. "
+    "questions F1 over words. "
     "The signs of statute-lexical were chosen with the training "
     "questions in view, the wordings of staged-symbolic with half of them and all predicates, so "
     "their figures on these are those of development: expect less on others.",
@@ -80,7 +79,7 @@ class _Counted:
     """An entry of a run that counts.
 
     Attributes:
-        differing: in what it was made differently from entries that are called alike.
+        differing: settings that differ from entries of the same name.
     """
 
     run: Evaluation
@@ -90,7 +89,7 @@ class _Counted:
 
     @property
     def made_with(self) -> Mapping[str, object]:
-        """What its answers depend on, and their verdicts where a model judged them."""
+        """Everything its answers and verdicts depend on."""
         return {**self.entry.made_with, **self.run.judge}
 
     @property
@@ -117,7 +116,7 @@ class _Counted:
 
     @property
     def called(self) -> str:
-        """What tells its row from others, before conditions do."""
+        """Identifies its row, before conditions do."""
         return f"{self.run.questions.dataset.name}: {self.method}, {self.model}, {self.asked}"
 
     @property
@@ -183,19 +182,18 @@ def write(runs: Sequence[Path], path: Path, others: Collection[str] = ()) -> tup
     """Write the document.
 
     Args:
-        runs: folders of reports; none is needed. Of entries made with the very same, asked in as
-            many orders, the newest stands for all.
+        runs: folders of reports; may be empty. The newest of equal entries counts.
         path: of the Markdown file.
-        others: open models that count although the catalogue lacks them, by their names.
+        others: open models that count although they are not in the catalogue.
 
     Returns:
-        A sentence for each entry or run that was left out, and why.
+        A sentence for each entry or run left out.
 
     Raises:
         NotFoundError: a folder holds no report.
         UsageError: a run is not finished.
         WorkspaceError, InputError: a report is damaged.
-        StorageError: the document cannot be written; the one before it stays.
+        StorageError: the document cannot be written. The earlier one is unchanged.
     """
     found, left_out = _measured([evaluation_of(folder) for folder in runs], {*catalogue(), *others})
     measured, replaced = _newest(found)
@@ -204,7 +202,7 @@ def write(runs: Sequence[Path], path: Path, others: Collection[str] = ()) -> tup
     }
     for one in measured:
         dataset = one.run.questions.dataset
-        # Datasets of a user stand after those that are declared.
+        # Datasets of a user follow the declared ones.
         by_dataset.setdefault(dataset.name, (dataset, []))[1].append(one)
     words = [*_HEAD, how_to_read(searched=True)]
     sections = [ReportSection("Results", [ReportText(Markdown(one)) for one in words], level=1)]
@@ -224,7 +222,7 @@ def write(runs: Sequence[Path], path: Path, others: Collection[str] = ()) -> tup
 
 
 def over_collections() -> ReportSection:
-    """What stands in the place of figures on questions over a collection, where there are none."""
+    """Text for missing figures on questions over a collection."""
     made, layers = "wiki.toml", f"{SYNTHETIC_QA},{MK_SUMMARIES}"
     methods = ",".join(("chunks", "chunks-augmented", "pr3-plain", "pr3", "pr3-localrag"))
     commands = [
@@ -277,7 +275,7 @@ def _newest(measured: Sequence[_Counted]) -> tuple[list[_Counted], list[str]]:
 
 
 def _told_apart(measured: Sequence[_Counted]) -> list[_Counted]:
-    """The same, each with the names of what it does not share with those that are called alike."""
+    """The same entries, each with the settings that differ from others of its name."""
     alike: dict[str, list[Mapping[str, object]]] = {}
     for one in measured:
         alike.setdefault(one.called, []).append(one.made_with)
@@ -353,7 +351,7 @@ def _sections(dataset: Dataset, measured: Sequence[_Counted]) -> Iterator[Report
 
 
 def _asked(dataset: Dataset) -> Iterator[str]:
-    """The methods that can answer the questions of a dataset that localrag declares."""
+    """Methods for the questions of a dataset of localrag."""
     derivations = MEASURES[dataset.measure](()).verdict is not None
     for name in NAMES:
         one = method(name)
@@ -370,7 +368,7 @@ def _rows(dataset: Dataset, name: str, measured: Sequence[_Counted]) -> Iterator
     for one in ours:
         score = estimate(one.figures.score)
         yield [one.method, one.model, one.asked, score, one.conditions or DASH, published]
-    # Of a dataset that others do not have, what was not measured tells nobody anything.
+    # Missing figures are of no use for a dataset that others do not have.
     if not ours and dataset.name in declared():
         commands = "<br>".join(f"`{command}`" for command in _commands(dataset, name))
         unmeasured = Markdown(f"**not measured here**: {commands}")

@@ -54,7 +54,7 @@ async def asked(pilot: Pilot[None]) -> None:
 
 
 async def read(pilot: Pilot[None]) -> None:
-    """An article, and what is tied to it."""
+    """An article, and its links."""
     await pilot.press("ctrl+g")
     await _type(pilot, "渡し舟法8条", "enter")
     await _until(pilot, "第八条　渡し守は")
@@ -70,7 +70,7 @@ async def searched(pilot: Pilot[None]) -> None:
 
 
 SCENES: dict[str, Scene] = {"ask": asked, "read": read, "search": searched}
-"""What is shown, by the name of the file without its language."""
+"""Screens by the name of the file without its language."""
 
 
 async def _type(pilot: Pilot[None], text: str, *keys: str) -> None:
@@ -82,7 +82,7 @@ async def _type(pilot: Pilot[None], text: str, *keys: str) -> None:
 
 
 async def _until(pilot: Pilot[None], *shown: str) -> None:
-    """Wait until one of some texts stands on the screen, and the rest of it has come to rest."""
+    """Wait until one of some texts is on the screen, and the rest is stable."""
     end = asyncio.get_running_loop().time() + _PATIENCE
     while not any(text in _text(pilot) for text in shown):
         assert asyncio.get_running_loop().time() < end, f"{shown!r} never came:\n{_text(pilot)}"

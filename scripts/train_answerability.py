@@ -1,20 +1,20 @@
-"""Fits the weights of ``localrag.answer.support``; writes them with their provenance.
+"""Fit the weights of ``localrag.answer.support``; writes them with their provenance.
 
-A logistic regression with a ridge penalty and no weight below zero: every sign is oriented so that
-more of it speaks for an answer. Provisions, passages searched by words and passages searched by
-vectors, too, have weights of their own. Those of provisions serve both: the matrix that turns a
-question to its provisions was fitted on the same questions. What they are learned from:
+A logistic regression with a ridge penalty and no negative weight: more of a sign always favours an
+answer. Provisions, passages found by words and passages found by vectors have their own weights.
+Those of provisions serve both searches, because the query matrix was fitted on the same questions.
+Training data:
 
-- JSQuAD: the paragraph is there, or withheld while the others of its page remain;
-- HotpotQA and MuSiQue: the supporting paragraphs are there, or all withheld;
-- four-choice law questions, and those that lawyers type, of the half that may be looked at: a gold
-  article is among the hits; whether other articles answer as well, nobody has judged, so that none
-  is withheld; but of a question that names no law the whole law, with all that stands under it;
-- questions asked of a corpus that has nothing on them: JSQuAD's of the laws, law ones of JSQuAD.
+- JSQuAD: the paragraph is present, or withheld while others of its page stay;
+- HotpotQA and MuSiQue: the supporting paragraphs are present, or all withheld;
+- four-choice law questions, and lawyers' questions of the half that may be seen: a gold article is
+  among the hits. Nothing is withheld, because other articles may answer too; but of a question that
+  names no law the whole law is, with its orders;
+- questions of other corpora: JSQuAD's on the laws, law questions on JSQuAD.
 
-Cross-validation never parts the questions of one page or one law. The JSQuAD questions that judge
-(``scripts/bench/squad.py``) and the lawyers' questions that are only counted take no part. With
-``--embedder`` the weights with vectors are fitted, too, of passages on JSQuAD; without, they stay.
+Cross-validation keeps questions of one page or law together. JSQuAD's judging questions
+(``scripts/bench/squad.py``) and the counted half of lawyers' questions are left out.
+``--embedder`` also fits the weights with vectors, for passages on JSQuAD; else they stay.
 """
 
 import json
@@ -31,7 +31,7 @@ from bench.corpora import law_questions, open_corpus
 from bench.lawyers import ASKED, QUESTIONS
 from bench.multihop import normal, supporting_paragraphs
 from bench.options import REPOSITORY, parser
-from bench.squad import JUDGES, Asked, is_paragraph, kept_from, questions
+from bench.squad import JUDGES, SquadQuestion, is_paragraph, kept_from, questions
 from scipy.optimize import minimize
 from train_statute_lexical import folds
 
@@ -52,7 +52,7 @@ from localrag.search.types import Query
 WEIGHTS = REPOSITORY / "localrag" / "answer" / "answerability.toml"
 HITS = 10
 DEEP = 100
-"""Hits from which those of a whole law are withheld."""
+"""Hits before those of a whole law are withheld."""
 JSQUAD, OFF_TOPIC = 800, 150
 """Questions of JSQuAD that are asked of their own corpus, and of the laws."""
 FOLDS = 10
@@ -73,14 +73,12 @@ DIGITS = 4
 
 
 @dataclass(frozen=True)
-class Example:
+class QuotationExample:
     """The best quotation for a question.
 
     Attributes:
-        source: where the question is from.
-        group: questions of one page or law; never parted into training and test.
-        answered: whether what answers it was found.
-        signs: of the quotation.
+        group: page or law; never divided between training and test.
+        answered: whether the answering text was found.
     """
 
     source: str
@@ -108,13 +106,13 @@ def main() -> None:
     WEIGHTS.write_text(tomli_w.dumps(file), encoding="utf-8")
 
 
-def of_kind(examples: Iterable[Example], kind: str) -> list[Example]:
+def of_kind(examples: Iterable[QuotationExample], kind: str) -> list[QuotationExample]:
     """The examples that are judged by the weights of one kind."""
     return [example for example in examples if kind_of(example.signs) == kind]
 
 
-def fitted(examples: Sequence[Example], kind: str, searched: str) -> dict[str, Any]:
-    """The weights of one kind, with their provenance, as the file has them; printed as well."""
+def fitted(examples: Sequence[QuotationExample], kind: str, searched: str) -> dict[str, Any]:
+    """Weights of one kind with their provenance, as in the file; printed too."""
     names = SIGNS[kind]
     held_out = cross_validated(examples, names)
     answered = np.array([example.answered for example in examples])
@@ -146,7 +144,7 @@ def fitted(examples: Sequence[Example], kind: str, searched: str) -> dict[str, A
     }
 
 
-def fit(examples: Sequence[Example], names: Sequence[str]) -> tuple[float, list[float]]:
+def fit(examples: Sequence[QuotationExample], names: Sequence[str]) -> tuple[float, list[float]]:
     """Base and weights; the penalty applies to the signs at equal spread."""
     values = np.array([[example.signs[name] for name in names] for example in examples])
     answered = np.array([1.0 if example.answered else -1.0 for example in examples])
@@ -167,7 +165,7 @@ def fit(examples: Sequence[Example], names: Sequence[str]) -> tuple[float, list[
     return round(float(found.x[0]), DIGITS), weights.round(DIGITS).tolist()
 
 
-def cross_validated(examples: Sequence[Example], names: Sequence[str]) -> np.ndarray:
+def cross_validated(examples: Sequence[QuotationExample], names: Sequence[str]) -> np.ndarray:
     """The probability of every example, by weights fitted without its page or law."""
     found = np.zeros(len(examples))
     for held_out in folds([example.group for example in examples], FOLDS, 0):
@@ -183,14 +181,14 @@ def log_loss(probable: np.ndarray, answered: np.ndarray) -> float:
     return float(-np.log(np.where(answered, probable, 1 - probable)).mean())
 
 
-def observed(data: Path, work: Path) -> Iterator[Example]:
+def observed(data: Path, work: Path) -> Iterator[QuotationExample]:
     """All examples, searched by words."""
     yield from jsquad(data, work, "")
     yield from multihop(data, work)
     yield from statutes(data, work)
 
 
-def jsquad(data: Path, work: Path, embedder: str) -> Iterator[Example]:
+def jsquad(data: Path, work: Path, embedder: str) -> Iterator[QuotationExample]:
     """The paragraph there and withheld, and the lawyers' questions asked of JSQuAD."""
     squad = data / "jsquad" / "valid-v1.3.json"
     with open_corpus(work, "jsquad-alone", [squad], embedder) as retriever:
@@ -202,7 +200,7 @@ def jsquad(data: Path, work: Path, embedder: str) -> Iterator[Example]:
             yield from example(retriever, "laws in jsquad", group, found, answered=False)
 
 
-def multihop(data: Path, work: Path) -> Iterator[Example]:
+def multihop(data: Path, work: Path) -> Iterator[QuotationExample]:
     """The supporting paragraphs there and withheld."""
     for name in ("hotpotqa", "musique"):
         folder = data / "multihop"
@@ -216,7 +214,7 @@ def multihop(data: Path, work: Path) -> Iterator[Example]:
                 yield from both(retriever, name, text, found, supports)
 
 
-def statutes(data: Path, work: Path) -> Iterator[Example]:
+def statutes(data: Path, work: Path) -> Iterator[QuotationExample]:
     """Law questions with the gold found or its law withheld, and JSQuAD's asked of the laws."""
     laws = [data / "egov" / "xml", data / "egov" / "xml_2015"]
     with open_corpus(work, "statutes", laws) as retriever:
@@ -263,8 +261,8 @@ def both(
     group: str,
     found: Retrieval,
     is_gold: Callable[[Passage], bool],
-) -> Iterator[Example]:
-    """The example with what answers there, if it is found, and the one without it."""
+) -> Iterator[QuotationExample]:
+    """The example with the answering text, if found, and the one without it."""
     there = kept_from(found, lambda _: False, HITS)
     if any(is_gold(hit.passage) for hit in there.hits):
         yield from example(retriever, source, group, there, answered=True)
@@ -278,14 +276,14 @@ def example(
     found: Retrieval,
     *,
     answered: bool,
-) -> Iterator[Example]:
+) -> Iterator[QuotationExample]:
     """The example of one search; none where nothing is found at all."""
     signs = quotations(retriever, found).signs
     if signs:
-        yield Example(source, group, answered, signs)
+        yield QuotationExample(source, group, answered, signs)
 
 
-def of(asked: Asked) -> Callable[[Passage], bool]:
+def of(asked: SquadQuestion) -> Callable[[Passage], bool]:
     """Whether a passage is the paragraph of a question."""
     return lambda passage: is_paragraph(passage.text, asked.context)
 

@@ -1,11 +1,9 @@
-"""Fits the weights of statute-lexical on lawqa/train.jsonl; writes them with their provenance.
+"""Fit the weights of statute-lexical on lawqa/train.jsonl; writes them with their provenance.
 
-A conditional logit over the options of a question, McFadden 1974, with a ridge penalty and no
-weight below zero: every sign is oriented so that more of it speaks for agreement with the law, and
-a sign that the data would turn round is left out instead. Signs are taken up one by one, as long
-as cross-validation among the training questions finds the answers more probable with them. Both
-kinds of evidence are used, the gold contexts and what retrieval finds. Run again on the same data
-it writes the same file.
+A conditional logit over the options of a question (McFadden 1974), with a ridge penalty and no
+negative weight: more of a sign always favours agreement with the law, and a sign of opposite effect
+is left out. Signs are added one by one while cross-validation on the training questions improves.
+Both kinds of evidence are used, gold contexts and retrieval. Equal data give an equal file.
 """
 
 import hashlib
@@ -26,7 +24,7 @@ from scipy.optimize import minimize
 from localrag.evaluation.types import Question
 from localrag.methods.agreement.evidence import LawText, provisions_found, provisions_in
 from localrag.methods.agreement.judging import SignWeights, choose, observe, shares, weigh
-from localrag.methods.agreement.types import Signs
+from localrag.methods.agreement.signs import Signs
 from localrag.methods.catalogue import labelled, mark
 from localrag.methods.polarity import Polarity, polarity_of
 
@@ -41,16 +39,14 @@ DIGITS = 4
 
 
 @dataclass(frozen=True)
-class Example:
+class OptionsExample:
     """A question with one kind of evidence, as the signs see it.
 
     Attributes:
         question: its row of the data set.
         group: what questions on the same provisions share; they are never parted into training
             and test.
-        provisions: the evidence.
         kind: one of `KINDS`.
-        signs: of each option.
     """
 
     question: Question
@@ -76,7 +72,7 @@ class Example:
 
     @cached_property
     def matrix(self) -> np.ndarray:
-        """Signs of each option, turned so that more speaks for being the one wanted."""
+        """Signs of each option, oriented to favour the wanted one."""
         turn = 1 if polarity_of(self.question.query.text) is Polarity.AGREES else -1
         return turn * np.array([tuple(one.values.values()) for one in self.signs])
 
@@ -89,12 +85,11 @@ class Example:
 
 
 class Fit(NamedTuple):
-    """What was fitted on some questions.
+    """A fit on some questions.
 
     Attributes:
-        weights: 0 for signs that were not chosen.
-        signs: those chosen, by kind of question, in the order in which they were taken up.
-        penalties: by kind of question.
+        weights: 0 for signs not chosen.
+        signs: chosen ones by kind of question, in order.
     """
 
     weights: SignWeights
@@ -103,12 +98,11 @@ class Fit(NamedTuple):
 
 
 class Validation(NamedTuple):
-    """What became of every question.
+    """Results of every question.
 
     Attributes:
-        right: 1 where the option chosen is right; by kind of evidence, questions × repeats.
-        share: how probable the option chosen was held; of the same shape.
-        fits: those of all folds and repeats.
+        right: 1 if the chosen option is right; by kind of evidence, questions × repeats.
+        share: probability of the chosen option; of the same shape.
     """
 
     right: Mapping[str, np.ndarray]
@@ -116,7 +110,7 @@ class Validation(NamedTuple):
     fits: Sequence[Fit]
 
 
-Examples = Mapping[str, Sequence[Example]]
+Examples = Mapping[str, Sequence[OptionsExample]]
 """By kind of evidence the questions, in the same order."""
 
 
@@ -154,14 +148,14 @@ def main() -> None:
 
 
 def _folds(observed: Examples) -> Iterator[dict[str, object]]:
-    """What is fitted without the questions of each fold, and their marks."""
+    """Fits without the questions of each fold, and their marks."""
     asked = observed[GOLD]
     for held_out in folds([one.group for one in asked], FOLDS, 0):
         marks = sorted(mark(asked[i].question.query.text, asked[i].options) for i in held_out)
         yield {"questions": marks, **_written(fit_all(_others(observed, held_out)).weights)}
 
 
-def _others(observed: Examples, held_out: set[int]) -> list[Example]:
+def _others(observed: Examples, held_out: set[int]) -> list[OptionsExample]:
     return [one for kind in EVIDENCE for i, one in enumerate(observed[kind]) if i not in held_out]
 
 
@@ -174,9 +168,11 @@ def examples(data: Path, work: Path) -> Examples:
     questions = law_questions(data / "lawqa" / "train.jsonl")
     groups = _groups(questions)
 
-    def example(question: Question, group: str, provisions: Sequence[LawText]) -> Example:
+    def example(question: Question, group: str, provisions: Sequence[LawText]) -> OptionsExample:
         asked = question.query
-        return Example(question, group, provisions, *observe(asked.text, asked.options, provisions))
+        return OptionsExample(
+            question, group, provisions, *observe(asked.text, asked.options, provisions)
+        )
 
     with open_laws(data, work) as retriever:
         return {
@@ -209,7 +205,7 @@ def _groups(questions: Sequence[Question]) -> list[str]:
     return [str(min(group_of[question.context])) for question in questions]
 
 
-def fit_all(training: Sequence[Example]) -> Fit:
+def fit_all(training: Sequence[OptionsExample]) -> Fit:
     """Choose signs and penalty by cross-validation among the training questions, and fit."""
     fitted, signs, penalties = {}, {}, {}
     for kind in KINDS:
@@ -223,14 +219,14 @@ def fit_all(training: Sequence[Example]) -> Fit:
     return Fit(SignWeights(**fitted), signs, penalties)
 
 
-def _chosen(training: Sequence[Example]) -> tuple[list[int], float]:
-    """The signs taken up one by one, and the penalty, that are the likeliest to bear others out."""
+def _chosen(training: Sequence[OptionsExample]) -> tuple[list[int], float]:
+    """Signs added one by one, and the penalty, that generalise best."""
     tried = [(*_taken_up(training, penalty), penalty) for penalty in PENALTIES]
     _, chosen, penalty = max(tried, key=lambda one: one[0])
     return chosen, penalty
 
 
-def _taken_up(training: Sequence[Example], penalty: float) -> tuple[float, list[int]]:
+def _taken_up(training: Sequence[OptionsExample], penalty: float) -> tuple[float, list[int]]:
     chosen: list[int] = []
     likelihood = -np.inf
     while left := [i for i in range(len(training[0].names)) if i not in chosen]:
@@ -243,7 +239,7 @@ def _taken_up(training: Sequence[Example], penalty: float) -> tuple[float, list[
     return likelihood, chosen
 
 
-def fit(training: Sequence[Example], signs: Sequence[int], penalty: float) -> np.ndarray:
+def fit(training: Sequence[OptionsExample], signs: Sequence[int], penalty: float) -> np.ndarray:
     """Weights of some signs of one kind of question; the penalty is on signs of equal spread."""
     values = np.array([example.matrix for example in training])[:, :, signs]
     answers = np.array([example.answer for example in training])
@@ -290,7 +286,7 @@ def cross_validated(observed: Examples) -> Validation:
 
 
 def folds(groups: Sequence[str], count: int, seed: int) -> Iterator[set[int]]:
-    """Indices of each fold; those of one group together."""
+    """Indices of each fold; groups stay together."""
     different = sorted(set(groups))
     np.random.default_rng(seed).shuffle(different)
     fold_of = {group: number % count for number, group in enumerate(different)}
@@ -298,7 +294,7 @@ def folds(groups: Sequence[str], count: int, seed: int) -> Iterator[set[int]]:
         yield {i for i, group in enumerate(groups) if fold_of[group] == number}
 
 
-def _likelihood(training: Sequence[Example], signs: Sequence[int], penalty: float) -> float:
+def _likelihood(training: Sequence[OptionsExample], signs: Sequence[int], penalty: float) -> float:
     """The logarithm of how probable the answers are, each by what the other folds teach."""
     total = 0.0
     groups = [example.group for example in training]

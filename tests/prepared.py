@@ -8,8 +8,8 @@ from tiny_models.scripted import ScriptedChat
 from localrag.corpus.config import ChatConfig, Config, EmbeddingConfig
 from localrag.corpus.ingest.add import add
 from localrag.corpus.workspace import Workspace
-from localrag.prepare.categories import Category
 from localrag.prepare.layers import METADATA, MK_SUMMARIES, SYNTHETIC_QA
+from localrag.prepare.metadata import Category
 from localrag.prepare.preparing import prepare
 
 LAYERS = [METADATA, SYNTHETIC_QA, MK_SUMMARIES]

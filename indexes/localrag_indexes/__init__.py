@@ -1,1 +1,1 @@
-"""A small search engine: text analysis, BM25, fusion, manifests of what lies on disk."""
+"""A small search engine: text analysis, BM25, fusion, manifests of the files on disk."""

@@ -1,23 +1,22 @@
-"""Every error this package raises on purpose, drawn as one tree.
+"""The errors of this package.
 
 IndexingError          an index cannot be built or used
-├── IndexNotWritten    the files cannot be written: a full disk, a folder without permission
-├── IndexMissing       there is none in the folder
-├── IndexDamaged       a file of it is missing, cut short or changed; names the file
-├── IndexVersionError  it was written by another version, or with another analyzer or model
-├── WorkerNotStarted   a process that shares the work cannot start; names the cure
-├── IndexTooLarge      building it, or loading it, takes more memory than there is
-└── PackageMissing     a package that this kind of index needs is not installed
+├── IndexNotWritten    the disk is full, or the folder cannot be written
+├── IndexMissing       the folder has no index
+├── IndexDamaged       a file is missing, cut short or changed; the error names it
+├── IndexVersionError  another version wrote it, or it has another analyzer or model
+├── WorkerNotStarted   a worker process cannot start; the error names the cure
+├── IndexTooLarge      the index needs more memory than is free
+└── PackageMissing     a package for this kind of index is not installed
 
-The words of an error are a message in English with the names of its `fields` in braces, so that the
-program above can show it in another language and say what to do about it.
+A message is English and names its `fields` in braces, so that localrag can translate it.
 """
 
 from pathlib import Path
 
 
 def N_(message: str) -> str:  # noqa: N802 - the mark that gettext's tools look for
-    """Mark a message that a program above may translate."""
+    """Mark a message for translation."""
     return message
 
 
@@ -25,8 +24,8 @@ class IndexingError(Exception):
     """An index cannot be built or used.
 
     Args:
-        cause: what went wrong, a clause; a message marked with `N_`.
-        fields: the values that it names.
+        cause: what went wrong, as a clause marked with `N_`.
+        fields: the values in `cause`.
     """
 
     def __init__(self, cause: str, /, **fields: object) -> None:
@@ -46,7 +45,7 @@ class IndexNotWritten(IndexingError):  # noqa: N818 - the name says the state
 
 
 class IndexMissing(IndexingError):  # noqa: N818 - the name says the state
-    """There is no index in the folder."""
+    """The folder has no index."""
 
     def __init__(self, folder: Path) -> None:
         super().__init__(N_("there is no index in {folder}"), folder=folder)
@@ -56,12 +55,9 @@ class IndexDamaged(IndexingError):  # noqa: N818 - the name says the state
     """A file of the index is missing, cut short or changed.
 
     Args:
-        file: the file at fault.
+        file: the damaged file, also an attribute.
         cause: a message that names {file}.
-        fields: what else it names.
-
-    Attributes:
-        file: the file at fault.
+        fields: the other values in `cause`.
     """
 
     def __init__(self, file: Path, cause: str, /, **fields: object) -> None:
@@ -74,12 +70,12 @@ CHANGED = N_("the content of index file {file} has changed")
 
 
 class IndexVersionError(IndexingError):
-    """The index was written by another version, or with another analyzer or model.
+    """Another version wrote the index, or it has another analyzer or model.
 
     Attributes:
-        what: which property differs ("format", "analyzer", "model" …).
+        what: the differing property ("format", "analyzer", "model" …).
         found: its value in the index.
-        expected: the value this version works with.
+        expected: the value of this version.
     """
 
     def __init__(self, folder: Path, what: str, found: object, expected: object) -> None:
@@ -96,11 +92,11 @@ class IndexVersionError(IndexingError):
 
 
 class IndexTooLarge(IndexingError):  # noqa: N818 - the name says the state
-    """Building the index, or loading it, takes more memory than there is.
+    """The index needs more memory than is free.
 
     Args:
-        needed: bytes it takes.
-        free: bytes there are.
+        needed: bytes.
+        free: bytes.
     """
 
     def __init__(self, needed: int, free: int) -> None:
@@ -115,15 +111,12 @@ class IndexTooLarge(IndexingError):  # noqa: N818 - the name says the state
 
 
 class WorkerNotStarted(IndexingError):  # noqa: N818 - the name says what happened
-    """A process that shares the work ended as it started.
+    """A worker process ended as it started.
 
     Args:
-        cause: what went wrong, a sentence; a message marked with `N_`.
-        cure: what to do about it, likewise.
-        fields: the values that both name.
-
-    Attributes:
-        cure: as above.
+        cause: what went wrong, as a sentence marked with `N_`.
+        cure: what to do about it, also an attribute.
+        fields: the values in both.
     """
 
     def __init__(self, cause: str, cure: str, /, **fields: object) -> None:
@@ -132,11 +125,7 @@ class WorkerNotStarted(IndexingError):  # noqa: N818 - the name says what happen
 
 
 class PackageMissing(IndexingError):  # noqa: N818 - the name says the state
-    """A package that this kind of index needs is not installed.
-
-    Attributes:
-        package: its name.
-    """
+    """A package for this kind of index is not installed."""
 
     def __init__(self, package: str) -> None:
         super().__init__(N_("{package} is not installed."), package=package)

@@ -1,4 +1,4 @@
-"""What searches answer with, and fusing the rankings of several into one."""
+"""Scored hits, and ways to fuse the rankings of several searches."""
 
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from itertools import zip_longest
@@ -9,7 +9,7 @@ T = TypeVar("T")
 
 
 class Scored(NamedTuple):
-    """The key of an entry and its score; higher is better, comparable within one answer only."""
+    """The key of an entry and its score. Higher is better; only scores of one search compare."""
 
     key: int
     score: float
@@ -25,22 +25,21 @@ def in_turn(rankings: Iterable[Iterable[T]]) -> Iterator[T]:
 def reciprocal_rank_fusion(
     rankings: Sequence[Sequence[Key]], weights: Sequence[float] | None = None, k: int = 60
 ) -> dict[Key, float]:
-    """Score each key by the sum of ``weight / (k + rank)`` over the rankings that hold it.
+    """Score each key by the sum of ``weight / (k + rank)`` over the rankings with it.
 
     Cormack, Clarke and Büttcher 2009, Reciprocal Rank Fusion outperforms Condorcet and individual
-    Rank Learning Methods, section 2; the weights are the usual extension.
+    Rank Learning Methods, section 2. The weights are the usual extension.
 
     Args:
-        rankings: keys, best first; within one ranking a repeated key counts at its best rank.
+        rankings: keys, best first. A repeated key counts at its best rank.
         weights: one per ranking; all 1 by default.
-        k: dampens the lead of the first ranks.
+        k: reduces the lead of the first ranks.
 
     Returns:
-        Every key once with its score, best first; ties in the order in which the rankings, one
-        after the other, name them.
+        Every key once with its score, best first. Ties keep the order of the rankings.
 
     Raises:
-        ValueError: there are not as many weights as rankings.
+        ValueError: the numbers of weights and rankings differ.
     """
     scores: dict[Key, float] = {}
     for ranking, weight in zip(rankings, weights or [1.0] * len(rankings), strict=True):
@@ -54,27 +53,26 @@ def convex_combination(
     weights: Sequence[float],
     floors: Sequence[float | None],
 ) -> dict[Key, float]:
-    """Score each key by the weighted mean of its scores, each brought to the range 0 to 1.
+    """Score each key by the weighted mean of its scores, each scaled to the range 0 to 1.
 
-    A score is measured from the floor of its search up to the best of its search; a key that a
-    search lacks has 0 there. Unlike ranks this keeps how far one key is ahead of the next.
+    0 is the floor of the search, 1 its best score. A key that a search did not find gets 0. Unlike
+    ranks, this keeps how far one key is ahead of the next.
 
     Bruch, Gai and Ingber 2023, An Analysis of Fusion Functions for Hybrid Retrieval, ACM
-    Transactions on Information Systems 42(1), doi 10.1145/3596512: a convex combination of scores
-    normalised from their least, or from the least that the measure allows, up to their best.
+    Transactions on Information Systems 42(1), doi 10.1145/3596512.
 
     Args:
-        searches: the scores of each search, higher is better.
-        weights: one per search, none negative; only their proportions matter.
-        floors: one per search, the score of what has nothing of what is searched for; None takes
-            the least that the search gave. A search that gave one score alone counts it 1.
+        searches: the scores of each search.
+        weights: one per search, at least 0; only their proportions matter.
+        floors: the lowest possible score of each search; None takes the lowest score found. A
+            search with a single score counts it as 1.
 
     Returns:
-        Every key once with its score, 0 to 1, best first; ties in the order in which the searches,
-        one after the other, name them. Empty where all weights are 0.
+        Every key once with its score, 0 to 1, best first. Ties keep the order of the searches.
+        Empty if all weights are 0.
 
     Raises:
-        ValueError: there are not as many weights or floors as searches.
+        ValueError: the numbers of searches, weights and floors differ.
     """
     total = sum(weights)
     scores: dict[Key, float] = {}

@@ -1,16 +1,15 @@
-"""Index folders: generations that are switched in at once, and manifests of what lies in them.
+"""Index folders: generations that replace each other at once, and the manifest of each.
 
-A generation is built aside, switched in, and swept when superseded::
+A generation is built beside the current one, then switched in::
 
     root/
       current        one line: the name of the generation in use
       g-1f0c…/       complete generations
-      g-77ab….new/   one being built, or left by a build that was killed
+      g-77ab….new/   one that is being built, or the rest of a build that was killed
 
-``manifest.json`` is written last, so a folder without one is not an index. Beside it a note says
-which files were compared with it byte by byte: their numbers on the disk, when they were written.
-Those that are other files now, because they were copied, restored or written to, are compared once
-more.
+``manifest.json`` is written last: a folder without it is no index. A note beside it lists the files
+that were compared byte by byte, with inode and time of writing. A file that was copied, restored or
+changed since is compared again.
 """
 
 import hashlib
@@ -36,7 +35,7 @@ from localrag_indexes.errors import (
 )
 
 FORMAT = 1
-"""Raised whenever an index of the version before can no longer be read."""
+"""Raise it whenever this version can no longer read the indexes of the last one."""
 FILE_NAME = "manifest.json"
 COMPARED = "manifest.compared"
 """Name of the note on the files that were compared."""
@@ -44,7 +43,7 @@ COMPARED = "manifest.compared"
 
 @dataclass(frozen=True, slots=True)
 class IndexFile:
-    """Size in bytes and SHA-256 of one file when the index was complete."""
+    """Size in bytes and SHA-256 of a file when the index was complete."""
 
     size: int
     sha256: str
@@ -52,17 +51,16 @@ class IndexFile:
 
 @dataclass(frozen=True, slots=True)
 class IndexManifest:
-    """What an index folder holds.
+    """The contents of an index folder.
 
     Attributes:
-        kind: ``bm25``, ``vectors`` …; an index is opened only as what it is.
+        kind: ``bm25`` or ``vectors``; an index opens only as its kind.
         count: number of entries.
-        analyzer: id of the analyzer its terms were made with; empty for vectors.
-        attributes: names of the attributes entries can be filtered by.
+        analyzer: id of the analyzer; empty for vectors.
+        attributes: names of the attributes for filters.
         files: every other file of the folder, by its path inside it.
-        extra: whatever the owner of the index wants to find again (model id, dimension …);
-            JSON values.
-        format: version of the layout on disk.
+        extra: JSON values of the owner (model id, dimension …).
+        format: version of the files.
     """
 
     kind: str
@@ -74,7 +72,6 @@ class IndexManifest:
     format: int = FORMAT
 
     def write(self, folder: Path) -> None:
-        """Write it into `folder` as ``manifest.json``."""
         text = json.dumps(asdict(self), ensure_ascii=False, indent=1)
         (folder / FILE_NAME).write_text(text, encoding="utf-8")
         self._note(folder)
@@ -85,8 +82,8 @@ class IndexManifest:
 
         Raises:
             IndexMissing: the folder has none.
-            IndexVersionError: it was written in another format.
-            IndexDamaged: it is not a manifest, or cannot be read.
+            IndexVersionError: it has another format.
+            IndexDamaged: it cannot be read.
         """
         path = folder / FILE_NAME
         try:
@@ -102,17 +99,16 @@ class IndexManifest:
             raise IndexDamaged(path, UNREADABLE, why=error.strerror) from error
         except (ValueError, LookupError, TypeError, AttributeError, RecursionError) as error:
             raise IndexDamaged(
-                path, N_("index file {file} is no manifest ({why})"), why=error
+                path, N_("index file {file} is not a manifest ({why})"), why=error
             ) from error
 
     def verify(self, folder: Path, *, deep: bool = False) -> None:
-        """Check that the files are those the index was completed with.
+        """Check that the files are unchanged since the index was completed.
 
         Args:
-            folder: where the index lies.
-            deep: compare every byte by checksum; otherwise presence and size, and the bytes only
-                where a file is another one than when they were compared last, which costs
-                microseconds where none is.
+            folder: of the index.
+            deep: compare the checksum of every file. Otherwise compare presence and size, and
+                checksums only of files that changed on the disk since the last comparison.
 
         Raises:
             IndexDamaged: names the first file that differs.
@@ -134,7 +130,7 @@ class IndexManifest:
                 )
         if deep or not self._is_noted(folder):
             self._compare(folder)
-            # Without the right to write it, or room, it is compared again next time.
+            # Without the right to write or free space, the next open compares again.
             with suppress(OSError):
                 self._note(folder)
 
@@ -153,16 +149,13 @@ class IndexManifest:
         return all(noted.get(name) == one for name, one in self._marks(folder).items())
 
     def _note(self, folder: Path) -> None:
-        """Note that the bytes of these files are those of the manifest; what else is noted stays.
-
-        Of an index with a graph its files alone are compared, too.
-        """
+        """Note the comparison of these files, beside earlier ones."""
         before = _noted(folder)
         now = before | self._marks(folder)
         if now == before:
             return
         noted = json.dumps(now).encode()
-        # Its owner's alone, whatever the umask; others may read at the same time.
+        # For the owner alone, despite the umask. Others may read at the same time.
         unfinished = folder / f"{COMPARED}.{uuid.uuid4().hex[:12]}"
         try:
             descriptor = os.open(unfinished, os.O_CREAT | os.O_WRONLY | os.O_EXCL, 0o600)
@@ -173,7 +166,7 @@ class IndexManifest:
             unfinished.unlink(missing_ok=True)
 
     def _marks(self, folder: Path) -> dict[str, list[int]]:
-        """Number on the disk and time of writing of every file."""
+        """Inode and time of writing of every file."""
         found = {}
         for name in self.files:
             status = (folder / name).stat()
@@ -182,7 +175,7 @@ class IndexManifest:
 
 
 def _noted(folder: Path) -> dict[str, Any]:
-    """What the note says; nothing where there is none that can be read."""
+    """The note, or nothing if it cannot be read."""
     try:
         noted = json.loads((folder / COMPARED).read_text(encoding="utf-8"))
     except (OSError, ValueError, RecursionError):
@@ -207,26 +200,26 @@ def _sha256(path: Path) -> str:
 _POINTER = "current"
 _UNFINISHED = ".new"
 _NAME = re.compile("g-[0-9a-f]{12}")
-# How often, and after how many seconds, a folder is removed that files still come into.
+# How often, and after how many seconds, the removal of a folder is tried again.
 _TRIES, _BETWEEN = 20, 0.05
 
 
 @contextmanager
 def new_generation(root: Path) -> Iterator[Path]:
-    """Give an empty folder to build in; when the block ends well, switch it in.
+    """Yield an empty folder to build in; switch it in when the block ends well.
 
-    Everything written is flushed to disk before the switch, which is one rename of a small file.
-    If the block raises or the process is killed, the old generation stays current. Superseded
-    generations and what killed builds left are removed after the switch; readers that have one
-    open keep it where the system allows removing open files, else it stays until a later build.
+    Everything is flushed to disk before the switch, which renames one small file. If the block
+    raises or the process is killed, the old generation stays in use. The switch removes superseded
+    generations and the rest of killed builds. A reader can keep an old one open; where the system
+    cannot remove open files, a later build does.
 
-    One build at a time: the caller holds the lock of the corpus.
+    The caller holds the lock of the corpus: one build at a time.
     """
     root.mkdir(mode=0o700, parents=True, exist_ok=True)
     name = f"g-{uuid.uuid4().hex[:12]}"
     unfinished = root / (name + _UNFINISHED)
     try:
-        # Its owner's alone: what is searched in holds the words of the documents.
+        # For the owner alone: the index holds the words of the documents.
         unfinished.mkdir(mode=0o700)
         yield unfinished
         _finish_tree(unfinished)
@@ -244,10 +237,9 @@ def new_generation(root: Path) -> Iterator[Path]:
 
 
 def current(root: Path) -> Path | None:
-    """Find the folder of the generation in use; None where none was completed.
+    """Find the folder of the generation in use; None if none was completed.
 
-    Where the pointer is lost or damaged, it is the newest complete one: building it again may
-    take hours.
+    If the pointer is lost, take the newest complete generation: a rebuild may take hours.
     """
     try:
         folder = root / (root / _POINTER).read_text(encoding="ascii").strip()
@@ -259,12 +251,12 @@ def current(root: Path) -> Path | None:
 
 
 def was_built(root: Path) -> bool:
-    """Tell whether a generation was ever completed, even if it is lost by now."""
+    """Whether a generation was ever completed, even if it is lost now."""
     return (root / _POINTER).exists()
 
 
 def sweep(root: Path) -> None:
-    """Remove what is not in use: superseded generations, and what killed builds left.
+    """Remove superseded generations and the rest of killed builds.
 
     The caller holds the lock of the corpus.
     """
@@ -275,7 +267,7 @@ def sweep(root: Path) -> None:
 
 
 def _remove(folder: Path) -> None:
-    """Remove what a build has left, whose threads may still write for a moment."""
+    """Remove a folder; threads of a build may still write to it for a moment."""
     for _ in range(_TRIES):
         shutil.rmtree(folder, ignore_errors=True)
         if not folder.exists():
@@ -298,13 +290,12 @@ def _finish_tree(folder: Path) -> None:
 
 
 def _finish(path: Path) -> None:
-    """Flush a file, and close it to others: libraries make theirs by the umask."""
     path.chmod(0o700 if path.is_dir() else 0o600)
     _flush(path)
 
 
 def _flush(path: Path) -> None:
-    # Windows can flush neither folders nor files opened for reading; there the order holds anyway.
+    # Windows cannot flush folders or files opened for reading; the order holds anyway.
     with suppress(PermissionError):
         descriptor = os.open(path, os.O_RDONLY)
         try:

@@ -1,4 +1,4 @@
-"""A parallel map over a stream: ordered, bounded in memory, and leaving no process behind."""
+"""Work shared by processes or threads: an ordered, bounded map, and the pool behind it."""
 
 import gc
 import multiprocessing
@@ -23,30 +23,30 @@ from localrag_indexes.errors import N_, IndexingError, WorkerNotStarted
 Item = TypeVar("Item")
 Result = TypeVar("Result")
 
-# Enough that no worker waits for the consumer, few enough to keep memory flat.
+# Enough that no worker waits for items, few enough to keep memory flat.
 _IN_FLIGHT_PER_WORKER = 3
-# Objects made before Python looks for cycles among them. What a worker makes goes mostly without:
-# looking after every 700, as it does unasked, takes a seventh of the time.
+# Objects made before Python collects garbage. Workers make few cycles, and the default of 700 takes
+# a seventh of their time.
 _OBJECTS = 50_000
 
-# Calls that wait for each thread, so that none waits for the next item to be made.
+# Keeps every thread busy while the next item is read.
 _WAITING_PER_THREAD = 2
 
 _work: Callable[[Any], Any]
 
 
 class Executor(Protocol):
-    """Does work elsewhere than in processes of this machine."""
+    """Does work on other machines."""
 
     def map_stream(
         self, work: Callable[[Item], Result], items: Iterable[Item]
     ) -> Iterator[tuple[Item, Result]]:
-        """Do what `map_stream` of this module does, with as many workers as there are."""
+        """Do the same as `map_stream` of this module, with all its workers."""
         ...
 
 
 Workers = int | Executor
-"""How many processes do some work, or what does it in their place."""
+"""A number of processes, or an executor on other machines."""
 
 
 def map_stream(
@@ -55,14 +55,13 @@ def map_stream(
     """Yield each item with ``work(item)``, in order.
 
     Args:
-        work: a picklable callable; each process gets one copy of it.
-        items: picklable; read as they are needed, a few per worker ahead.
-        workers: processes to start (by spawning: no state of this one leaks into them); with 1
-            the work is done in this process.
+        work: can be pickled; each process gets one copy.
+        items: can be pickled; read a few per worker ahead.
+        workers: processes to spawn; with 1 this process does the work.
 
     Raises:
         WorkerNotStarted: a worker process ended before it did any work.
-        IndexingError: one was killed.
+        IndexingError: a worker process was killed.
     """
     if not isinstance(workers, int):
         yield from workers.map_stream(work, items)
@@ -71,32 +70,26 @@ def map_stream(
         for item in items:
             yield item, work(item)
         return
-    context = _RememberingContext()
-    pool = ProcessPoolExecutor(workers, context, initializer=_start_worker, initargs=(work,))
+    pool = ProcessPool(workers, _start_worker, work)
     try:
-        yield from _in_order(partial(_submit, pool), items, workers * _IN_FLIGHT_PER_WORKER)
+        yield from _in_order(partial(pool.submit, _call), items, workers * _IN_FLIGHT_PER_WORKER)
     except BrokenProcessPool as error:
-        raise _why_broken(context.started) from error
+        raise _why_broken(pool.started) from error
     finally:
-        # The pool would wait for every worker, for ever if one was killed with a lock in its hand
-        # or was just starting when the pool broke. None has anything left to do.
-        for worker in context.started:
-            if worker.is_alive():
-                worker.kill()
-        pool.shutdown(cancel_futures=True)
+        pool.kill()
 
 
-# How a script keeps from a worker, which imports it, what only the script itself is to do.
+# The guard of a script against running again in a worker.
 _GUARD = re.compile(r"__name__\s*==|==\s*__name__")
-# So long the system may take to note how a process ended, in seconds.
+# Seconds for the system to note the exit code of a process.
 _ENDING = 5
 
 
 def _why_broken(workers: Sequence[BaseProcess]) -> IndexingError:
-    """Say why worker processes are gone: a signal ended one, or one failed as it started.
+    """Say why worker processes ended: a signal, or a failure at the start.
 
-    Each worker first imports the program that started it. A program without a guard would start
-    workers again in there; Python forbids it, and the worker ends with an exit code.
+    Each worker first imports its parent's program. Without a guard the program would start
+    workers again. Python forbids it, and the worker ends with an exit code.
     """
     for worker in workers:
         worker.join(_ENDING)
@@ -115,8 +108,8 @@ def _why_broken(workers: Sequence[BaseProcess]) -> IndexingError:
     except (OSError, ValueError):
         return WorkerNotStarted(
             N_(
-                "A worker process could not start: it imports the program, and {program} is no "
-                "file."
+                "A worker process could not start: it imports the program, and {program} is not a"
+                " file."
             ),
             N_(
                 'Save the program as a file with its calls below if __name__ == "__main__":, or '
@@ -127,7 +120,7 @@ def _why_broken(workers: Sequence[BaseProcess]) -> IndexingError:
     if guarded:
         return WorkerNotStarted(
             N_("A worker process ended as it started; its error is printed above."),
-            N_("Mend what the error names, or use one worker."),
+            N_("Fix that error, or use one worker."),
         )
     return WorkerNotStarted(
         N_("A worker process could not start: it imports {program}, which calls localrag again."),
@@ -139,9 +132,9 @@ def _why_broken(workers: Sequence[BaseProcess]) -> IndexingError:
 def map_threads(
     work: Callable[[Item], Result], items: Iterable[Item], threads: int
 ) -> Iterator[tuple[Item, Result]]:
-    """Yield each item with ``work(item)``, in order, made in threads; with 1 in this one.
+    """Yield each item with ``work(item)``, in order, done in threads; with 1 in this thread.
 
-    For work that waits for something else than this process. Items are read a few ahead.
+    Use it for work that waits for something outside this process. Items are read a few ahead.
     """
     if threads <= 1:
         for item in items:
@@ -158,7 +151,7 @@ def map_threads(
 def _in_order(
     submit: "Callable[[Item], Future[Result]]", items: Iterable[Item], ahead: int
 ) -> Iterator[tuple[Item, Result]]:
-    """Yield each item with its result, in order; at most `ahead` wait for theirs."""
+    """Yield each item with its result, in order; at most `ahead` items wait."""
     waiting: deque[tuple[Item, Future[Result]]] = deque()
     for item in items:
         waiting.append((item, submit(item)))
@@ -169,8 +162,61 @@ def _in_order(
         yield item, future.result()
 
 
+def _start_worker(work: Callable[[Any], Any]) -> None:
+    global _work
+    _work = work
+    gc.set_threshold(_OBJECTS)
+
+
+def _call(item: Any) -> Any:
+    return _work(item)
+
+
+class ProcessPool(ProcessPoolExecutor):
+    """Processes for shared work; each ignores Ctrl-C and ends when this process ends.
+
+    They are spawned: a fork would copy the locks of all threads.
+
+    Args:
+        workers: how many processes.
+        start: called first in each process, with `given`.
+        given: can be pickled.
+
+    Attributes:
+        started: the processes started so far.
+    """
+
+    def __init__(self, workers: int, start: Callable[..., object], *given: object) -> None:
+        context = _RememberingContext()
+        super().__init__(workers, context, initializer=_start, initargs=(start, given))
+        self.started = context.started
+
+    def submit(self, work: Callable[..., Any], /, *given: Any, **named: Any) -> "Future[Any]":
+        """Hand over some work.
+
+        Raises:
+            BrokenProcessPool: a process was killed, or none can be started.
+        """
+        try:
+            with _interrupts_held():
+                return super().submit(work, *given, **named)
+        except (OSError, ValueError) as error:
+            # Memory ran out, or the pool broke and closed its pipes.
+            raise BrokenProcessPool from error
+
+    def kill(self) -> None:
+        """End all processes at once.
+
+        `shutdown` alone waits for each worker, forever if one was killed while it held a lock.
+        """
+        for process in self.started:
+            if process.is_alive():
+                process.kill()
+        self.shutdown(cancel_futures=True)
+
+
 class _RememberingContext(SpawnContext):
-    """Starts processes by spawning and remembers them."""
+    """Remembers its processes."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -182,21 +228,12 @@ class _RememberingContext(SpawnContext):
         return process
 
 
-def _submit(pool: ProcessPoolExecutor, item: Any) -> "Future[Any]":
-    try:
-        with _interrupts_held():
-            return pool.submit(_call, item)
-    except (OSError, ValueError) as error:
-        # No process can be started: memory ran out, or the pool broke and closed its pipes.
-        raise BrokenProcessPool from error
-
-
 @contextmanager
 def _interrupts_held() -> Iterator[None]:
-    """Let a process started meanwhile be deaf to Ctrl-C from its first instruction on.
+    """Let a process that starts meanwhile ignore Ctrl-C from its first instruction.
 
-    It reaches the whole group, and a process still importing would answer with a traceback; the
-    parent decides what happens, and gets a Ctrl-C of these moments right after them.
+    Ctrl-C reaches the whole group. A process would still be importing and print a traceback.
+    This process receives the Ctrl-C right afterwards.
     """
     if not hasattr(signal, "pthread_sigmask"):
         yield
@@ -208,21 +245,15 @@ def _interrupts_held() -> Iterator[None]:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
-def _start_worker(work: Callable[[Any], Any]) -> None:
-    global _work
-    _work = work
-    gc.set_threshold(_OBJECTS)
-    # For systems where a process cannot be started deaf to it.
+def _start(start: Callable[..., object], given: tuple[object, ...]) -> None:
+    # For systems that cannot start a process with Ctrl-C blocked.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    threading.Thread(target=_die_with_parent, daemon=True).start()
+    threading.Thread(target=_end_with_parent, daemon=True).start()
+    start(*given)
 
 
-def _die_with_parent() -> None:
+def _end_with_parent() -> None:
     parent = multiprocessing.parent_process()
     if parent is not None:
         parent.join()
         os._exit(1)
-
-
-def _call(item: Any) -> Any:
-    return _work(item)

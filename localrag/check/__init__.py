@@ -1,8 +1,7 @@
-"""What a text says of laws, checked against those of a corpus.
+"""Checks the citations, quotations and statements of a text against the laws of a corpus.
 
-Everything that a text cites, quotes, or says of provisions becomes a finding: it holds, it does not
-hold, or nothing could be shown. No model takes part, unless sentences that cite no law are checked
-as claims.
+Each one becomes a finding: it holds, does not hold, or could not be checked. No model is used,
+unless sentences without a citation are checked as claims.
 """
 
 from localrag.check.checking import check

@@ -1,9 +1,9 @@
-"""Whether a figure that a text says of a provision is that of the case, and which one is.
+"""Decides whether a figure in a text belongs to the right case of the provision.
 
-産後六週間 and 産後八週間 both stand in 労働基準法65条2項, of different women. A figure is that of
-the case where no other figure of its kind in the provision stands in words nearer to those around
-it: in a sentence or an item that has more of them, else between more of the same letters. Where the
-provision has no such figure, or the figure with another bound, the nearest one is named.
+産後六週間 and 産後八週間 are both in 労働基準法65条2項, for different women. A figure belongs to
+its case unless the provision has another figure of the same kind in more similar words. Similar
+means: more common words in its sentence or item, else more common letters around it. If the
+provision has no such figure, or another bound, the nearest figure is named.
 """
 
 import re
@@ -29,12 +29,12 @@ from localrag_indexes.analysis.normalize import with_blanks
 
 _LISTS = re.compile("次(?:に掲げる|の各号|のとおり|の)|左の")
 _MARKS = re.compile("[、。（）()]")
-# The rows of a table, a sum, an average.
+# Signs of a calculation: rows of a table, a sum, an average.
 _RECKONS = re.compile(
     "\t|加算|合算|合計|平均|通算|乗じ|控除し|差し引|減じ"
     "|を加え(?:て|た(?:もの|それぞれ|期間|日数|年数|時間|額|数))"
 )
-# Letters on each side of a figure that are compared.
+# Letters compared on each side of a figure.
 _AROUND = 60
 _OTHER_SIDE = {
     Bound.FROM: Bound.BELOW,
@@ -43,25 +43,25 @@ _OTHER_SIDE = {
     Bound.UP_TO: Bound.ABOVE,
 }
 _TIME, _DAY = "時間", 86_400
-# Figures that are named where several stand equally near.
+# At most this many equally near figures are named.
 _FEW = 3
-# 十年以下の拘禁刑: what is locked up for, and what is paid.
+# 十年以下の拘禁刑: imprisonment, or a fine.
 _PENALTY = re.compile(
     r"(?P<most>(?:(?!以下の)[^、。（）\s]){1,40})以下の(?:(?P<prison>懲役|拘禁刑|禁錮|拘留)|罰金|科料|過料)"
 )
 LONGEST_LAW = 20_000
-"""Characters of a text that are compared, at most."""
+"""Most characters compared of one text."""
 
 
 class Instead(NamedTuple):
-    """Words of a text, and what the provisions have in their place; none where that is unknown."""
+    """Words of a text and the provision's words instead; "" if unknown."""
 
     words: str
     there: tuple[str, ...]
 
 
 class _Placed(NamedTuple):
-    """A figure with the letters around it, and the sentence or item that it stands in."""
+    """A figure with the letters around it and its sentence or item."""
 
     figure: Figure
     before: str
@@ -71,20 +71,10 @@ class _Placed(NamedTuple):
 
 
 def figure_of_another_case(said: str, provisions: Sequence[str]) -> str:
-    """The figure of a text that provisions have in words no nearer than those of another figure.
-
-    Args:
-        said: a sentence.
-        provisions: that have its words and all its figures.
-
-    Returns:
-        The figure as the sentence has it; "" where each stands with what it is said of.
-    """
+    """Return a figure of a sentence the provisions give for another case, else ""."""
     folded = fold(said)
     told = list(_placed(folded, said))
-    there = [
-        one for text in provisions for unit in _units(text) for one in _placed(fold(unit), unit)
-    ]
+    there = _placed_in(provisions)
     spans = [(one.figure.start, one.figure.end) for one in told]
     plain = with_blanks(folded.text, spans)
     for one in told:
@@ -100,15 +90,9 @@ def figure_of_another_case(said: str, provisions: Sequence[str]) -> str:
 
 
 def other_bound(written: str, said: str, provisions: Sequence[str]) -> Instead | None:
-    """A figure of a text that provisions have with another bound; None where they have none.
+    """Return a figure with another bound in the provisions, or None.
 
-    Who may do something up to three years is told by a provision that forbids more than three: the
-    other side of a bound is not another one.
-
-    Args:
-        written: the figure as the text has it, with its bound or without.
-        said: the text.
-        provisions: that have this figure.
+    "Up to three years are allowed" agrees with "more than three years are forbidden".
     """
     folded = fold(said)
     there = [one for text in provisions for one in _placed(fold(text), text)]
@@ -124,21 +108,14 @@ def other_bound(written: str, said: str, provisions: Sequence[str]) -> Instead |
 
 
 def other_figures(written: str, said: str, provisions: Sequence[str]) -> tuple[str, ...]:
-    """The figures that provisions have in the place of one of a text, in words nearest to its own.
-
-    Args:
-        written: the figure as the text has it.
-        said: the text.
-        provisions: that do not have it.
-
-    Returns:
-        As they are written, each with its bound; several where they stand equally near.
-    """
+    """Return the provisions' figures nearest in words to a wrong figure, with bounds."""
     folded = fold(said)
-    told = [one for one in _placed(folded, said) if _is_written(one.figure, folded, written)]
-    there = [
-        one for text in provisions for unit in _units(text) for one in _placed(fold(unit), unit)
+    told = [
+        one
+        for one in _placed(folded, said)
+        if folded.written(one.figure.start, one.figure.end) == written
     ]
+    there = _placed_in(provisions)
     for one in told:
         rivals = [other for other in there if _is_rival(one.figure, other.figure)]
         near = [_nearness(one, other, _plain(folded.text)) for other in rivals]
@@ -150,22 +127,17 @@ def other_figures(written: str, said: str, provisions: Sequence[str]) -> tuple[s
     return ()
 
 
-def _is_written(figure: Figure, folded: Folded, written: str) -> bool:
-    return folded.written(figure.start, figure.end) == written
-
-
 def _is_rival(one: Figure, other: Figure) -> bool:
-    """Whether another figure could stand in the place of one: it counts the same, and is not it."""
     return are_of_one_kind(one, other) and not same_figure(one, other)
 
 
 def are_of_one_kind(one: Figure, other: Figure) -> bool:
-    """Whether two figures count the same: hours of work and a period of months do not."""
+    """Whether two figures count the same; hours of work and months do not."""
     return one.dimension == other.dimension and _is_of_clock(one) == _is_of_clock(other)
 
 
 def _is_of_clock(figure: Figure) -> bool:
-    """Whether a figure counts hours or less; False for other dimensions than time."""
+    """Whether a figure counts hours or less."""
     if figure.dimension != _TIME:
         return False
     number = max(figure.numbers, default=Fraction(0))
@@ -173,13 +145,9 @@ def _is_of_clock(figure: Figure) -> bool:
 
 
 def is_reckoned(written: str, provisions: Sequence[str]) -> bool:
-    """Whether provisions give a figure by a table or a sum, so that no text of them has it.
+    """Whether provisions give a figure by a table or a sum, so no text contains it.
 
-    Not where the provisions have one figure of its kind alone.
-
-    Args:
-        written: the figure as the text has it.
-        provisions: that do not have it.
+    False if the provisions have only one figure of its kind.
     """
     own = figures_of([written])
     rivals = [
@@ -190,10 +158,7 @@ def is_reckoned(written: str, provisions: Sequence[str]) -> bool:
 
 
 def other_penalty(said: str, sentences: Sequence[str]) -> Instead | None:
-    """The penalty that a text says where the provisions have others of its kind; None for none.
-
-    A penalty is told in words of its own (詐欺罪は十年以下の拘禁刑), whatever the deed is called.
-    """
+    """Return the penalty in a text if the provisions have others of its kind, else None."""
     there = [one for sentence in sentences for one in _penalties(sentence)]
     for is_prison, figure, words in _penalties(said):
         alike = [(other, its) for its_prison, other, its in there if its_prison is is_prison]
@@ -203,7 +168,7 @@ def other_penalty(said: str, sentences: Sequence[str]) -> Instead | None:
 
 
 def _penalties(text: str) -> Iterator[tuple[bool, Figure, str]]:
-    """What is locked up for or paid in a text, at most: whether the former, how much, its words."""
+    """The penalties of a text: whether imprisonment, the maximum, the words."""
     for match in _PENALTY.finditer(text):
         most = fold(match["most"])
         for figure in sorted(figures_of([match["most"]]), key=lambda one: one.end)[-1:]:
@@ -212,7 +177,7 @@ def _penalties(text: str) -> Iterator[tuple[bool, Figure, str]]:
 
 
 def figures_of(sentences: Sequence[str]) -> list[Figure]:
-    """The figures of some texts, in their order, lengths of months (三月) last in each."""
+    """The figures of some texts in order, with lengths of months (三月) last in each."""
     return [
         figure
         for sentence in sentences
@@ -222,18 +187,23 @@ def figures_of(sentences: Sequence[str]) -> list[Figure]:
 
 @lru_cache(maxsize=512)
 def read_particulars(text: str) -> Particulars:
-    """The particulars of a text, up to `LONGEST_LAW` characters of it."""
+    """The particulars of a text, read up to `LONGEST_LAW` characters."""
     return particulars_of(fold(text[:LONGEST_LAW]))
 
 
 def _units(provision: str) -> Iterator[str]:
-    """The sentences of a provision, and each of its items with the sentence that it belongs to."""
+    """The sentences of a provision, and each item with its sentence."""
     stem = ""
     for line in provision.split("\n"):
         sentences = [line[start:end] for start, end in split_sentences(line)]
         for sentence in sentences:
             yield sentence if _LISTS.search(sentence) or not stem else f"{stem}{sentence}"
         stem = next((one for one in sentences if _LISTS.search(one)), stem)
+
+
+def _placed_in(provisions: Sequence[str]) -> list[_Placed]:
+    units = (unit for text in provisions for unit in _units(text))
+    return [one for unit in units for one in _placed(fold(unit), unit)]
 
 
 def _placed(folded: Folded, unit: str) -> Iterator[_Placed]:
@@ -249,7 +219,7 @@ def _plain(text: str) -> str:
 
 
 def _nearness(one: _Placed, other: _Placed, plain: str) -> tuple[float, int]:
-    """How much of a text the unit has that another figure stands in, and how much around both."""
+    """Compare the words of a figure's unit, and the letters around both figures."""
     return (
         covers(plain, [other.unit]),
         _shared(one.before[::-1], other.before[::-1]) + _shared(one.after, other.after),
@@ -257,5 +227,4 @@ def _nearness(one: _Placed, other: _Placed, plain: str) -> tuple[float, int]:
 
 
 def _shared(one: str, other: str) -> int:
-    """How many letters two texts begin with alike."""
     return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(one, other, strict=False)))

@@ -1,7 +1,7 @@
-"""Cells of tables: a row is a line, and what one cell says the next one does not say.
+"""Finds the cells of tables; a row is one line.
 
-Readers of files put a tab between two cells; Markdown has | around each. A row that names a
-provision in one cell and has its words in the cell beside it speaks of that provision there.
+Readers put a tab between cells, Markdown puts | around them. A cell naming only a provision and the
+words in the next cell belong together.
 """
 
 import re
@@ -19,11 +19,11 @@ from localrag_indexes.analysis.normalize import with_blanks
 _ROW = re.compile(r"^(?=[ 　]*\||[^\n]*\t)[^\n]*$", re.MULTILINE)
 _PIPE_FIRST = re.compile("[ 　]*\\|")
 _TAB, _ANY_BORDER = re.compile("\t"), re.compile("[\t|]")
-# The head of a column, as rows of Excel and CSV have it before each value.
+# A column header, as rows of Excel and CSV have it before each value.
 _LABEL = re.compile("[^\t\n。、：:「」『』|]{1,60}[：:] ?")
-# Behind a citation: a caption, or what the provision is about; with a topic (は) it is more.
+# After a citation: a caption or a subject; a topic (は) makes it a statement.
 _GLOSS = re.compile(r"(?<= )[（(][^（）()。は0-9０-９\n]{1,60}(?:[一-鿿々ァ-ヶー等]|こと)[)）]")
-# What names provisions and says nothing of them: 第1　, 根拠：, を参照, 及び.
+# Words around citations without a statement: 第1　, 根拠：, を参照, 及び.
 _NAMING = re.compile(
     r"^ *第[0-9０-９一二三四五六七八九十]+(?=[ 　])|^[^。、：:]{1,12}[：:]"
     r"|(?:につ(?:いて|き))?を?(?:参照|見よ)(?:のこと|されたい)?|関係|以下|など"
@@ -31,12 +31,12 @@ _NAMING = re.compile(
 )
 
 
-# 民法709条は、 in a cell, and what it says in the next one.
+# 民法709条は、 in one cell; the next cell continues.
 _LEADS_ON = re.compile("(?:によれば|によると|では|には|は)[、,]?$")
 
 
 class Cell(NamedTuple):
-    """A cell of a row, as a span of the text without blanks and the head of its column."""
+    """A cell as a span of the text, without blanks and without its column header."""
 
     start: int
     end: int
@@ -45,11 +45,7 @@ class Cell(NamedTuple):
 
 
 class Cells:
-    """The cells of all tables of a flowing text; none of a line that is no row.
-
-    Args:
-        text: as it flows.
-    """
+    """The cells of all tables in a flowing text."""
 
     def __init__(self, text: str) -> None:
         self._text = text
@@ -61,7 +57,7 @@ class Cells:
             cells = list(_cells(text, row.start(), row.end(), border))
             if cells:
                 self.rows.append(cells)
-            # A line break alone ends a sentence at any place.
+            # A line break alone would end a sentence anywhere.
             plain += text[done : row.start()], border.sub("\r", row[0])
             done = row.end()
         self._bordered = "".join([*plain, text[done:]])
@@ -70,26 +66,23 @@ class Cells:
         self._naming_rows: dict[int, bool] = {}
 
     def sentences(self) -> list[tuple[int, int]]:
-        """The spans of the sentences of the text; each ends with its cell."""
+        """Return the spans of sentences; each ends with its cell."""
         return split_sentences(self._bordered)
 
     def around(self, position: int) -> Cell | None:
-        """The cell that holds a position; None outside of tables."""
+        """Return the cell at a position; None outside of tables."""
         found = self._found(position)
         return found[0] if found else None
 
     def are_apart(self, one: int, other: int) -> bool:
-        """Whether two positions are in two cells of one row."""
+        """Whether two positions are in different cells of one row."""
         first, second = self._found(one), self._found(other)
         if first is None or second is None:
             return False
         return first[1] is second[1] and first[0] != second[0]
 
     def begin(self, position: int, cited: Sequence[Cited]) -> int:
-        """Where the row of a position begins, if a cell of it only names provisions.
-
-        The position itself in any other row, and outside of tables.
-        """
+        """Return the beginning of a row with a cell of citations only, else the position."""
         found = self._found(position)
         if found is None:
             return position
@@ -100,7 +93,7 @@ class Cells:
         return begins if self._naming_rows[begins] else position
 
     def beside(self, cell: Cell) -> Sequence[Cell]:
-        """The cells right before and right behind a cell of a row."""
+        """Return the cells before and after a cell of a row."""
         found = self._found(cell.start)
         if found is None:
             return ()
@@ -114,7 +107,7 @@ class Cells:
         return self._all[at]
 
     def naming(self, cell: Cell, cited: Sequence[Cited]) -> Sequence[Cited]:
-        """The citations of a cell that does nothing but name provisions; none of another one."""
+        """Return the citations of a cell that only names provisions; [] for other cells."""
         there = cited_within(cited, cell.start, cell.end)
         if not there:
             return ()
@@ -124,7 +117,6 @@ class Cells:
 
 
 def _cells(text: str, start: int, end: int, border: re.Pattern[str]) -> Iterator[Cell]:
-    """The cells of a row that hold something."""
     ends = [*(match.start() for match in border.finditer(text, start, end)), end]
     for finish in ends:
         words = text[start:finish]
@@ -137,12 +129,9 @@ def _cells(text: str, start: int, end: int, border: re.Pattern[str]) -> Iterator
 
 
 def said_besides(text: str) -> str:
-    """What is said beyond the names of provisions and what they are about; "" for nothing.
+    """Return the words beyond names of provisions and their subjects.
 
-    （五年以上の懲役） has a figure, and says what the provision has.
-
-    Args:
-        text: with blanks in the place of the provisions.
+    （五年以上の懲役） has a figure and so says something of the provision.
     """
     plain = _GLOSS.sub(lambda gloss: gloss[0] if _measures(gloss[0]) else "", text)
     return _NAMING.sub("", plain)
@@ -150,5 +139,5 @@ def said_besides(text: str) -> str:
 
 @lru_cache(maxsize=512)
 def _measures(text: str) -> bool:
-    """Whether a text has a figure of something: 五年, and not the 二 of 二重売買."""
+    """Whether a text measures something: 五年, but not 二 in 二重売買."""
     return any(figure.dimension for figure in particulars_of(fold(text)).figures)

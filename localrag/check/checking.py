@@ -1,10 +1,17 @@
-"""The check of a whole text: everything that it cites, quotes and says of laws, in its order."""
+"""Checks a whole text: every name of a law, citation, quotation and statement, in order.
 
+A method over the corpus can also check sentences without a citation, as claims. A claim holds or
+fails only if code finds its content, or a contradiction, in a sentence of the corpus.
+"""
+
+import re
 from bisect import bisect_left, bisect_right
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from difflib import SequenceMatcher
 from functools import partial
 
+from localrag.answer.types import Answer, CheckedEvidence, Stance, Status, Unanswered, Veracity
 from localrag.check.cells import Cells
 from localrag.check.citations import (
     check_citation,
@@ -12,20 +19,22 @@ from localrag.check.citations import (
     with_every_reading,
     without_echoes,
 )
-from localrag.check.claims import Judge, check_claim, claims_of
 from localrag.check.law_texts import LawTexts
-from localrag.check.laws import Cited, WrittenLaws, citations_of
-from localrag.check.names import check_names
+from localrag.check.laws import Cited, WrittenLaws, citations_of, cited_within
 from localrag.check.quotations import Quoted, check_quotation, quotations_of
 from localrag.check.source import Flow, Source
 from localrag.check.statements import check_statement, statements_of
-from localrag.check.types import CheckReport, Finding, Part, Verdict
+from localrag.check.types import CheckReport, Finding, Part, Place, Verdict
 from localrag.corpus.store import CorpusStore
 from localrag.language import N_
+from localrag.search.question.laws import LawNamed, is_known_title
 from localrag.text.facts import Fact, FactKind
 from localrag.text.progress import Phase, Progress, Stopwatch, ignore
+from localrag_indexes.analysis.analyzer import split_sentences
 
 CHECKING = Phase(N_("checking"), N_("places"))
+Judge = Callable[[str], Answer]
+"""Checks one claim: `Answerer.answer` with a method for claims."""
 
 
 def check(
@@ -34,17 +43,12 @@ def check(
     on_event: Callable[[Progress], None] = ignore,
     judge: Judge | None = None,
 ) -> CheckReport:
-    """Check what a text says of laws against those of a corpus.
+    """Check a text against the laws of a corpus.
 
-    Args:
-        store: the corpus, on the day whose law is meant.
-        source: the text (`localrag.check.source`).
-        on_event: told how far the check is.
-        judge: checks the sentences that cite no law, each as a claim; without it they are passed
-            over, and no model takes part.
+    `judge` checks sentences without a citation as claims; without it no model is used.
 
     Raises:
-        ModelUnusable: its model cannot be used.
+        ModelUnusable: the model of `judge` cannot be used.
     """
     texts = LawTexts(store)
     flow = Flow(source, texts.names)
@@ -66,7 +70,7 @@ def check(
 
 
 def _agreeing(findings: Sequence[Finding]) -> Iterator[Finding]:
-    """The findings in order; no sentence holds in which a citation does not."""
+    """Yield the findings in order; a sentence with a wrong citation counts as unchecked."""
     wrong = [
         finding.place.start
         for finding in findings
@@ -84,10 +88,7 @@ def _agreeing(findings: Sequence[Finding]) -> Iterator[Finding]:
 
 
 def _on_day(cited: Cited, texts: LawTexts) -> Cited:
-    """The citation; where the corpus lacks the state that is meant, as one of another day.
-
-    旧民法 is not the law of today; it may be that of an earlier day that somebody chose.
-    """
+    """Mark a citation of a state missing from the corpus, as 旧民法 on today's law."""
     is_other = cited.basis.is_other_state and texts.is_of_today
     if not is_other and not any(texts.document(law).before_first for law in cited.laws):
         return cited
@@ -95,7 +96,7 @@ def _on_day(cited: Cited, texts: LawTexts) -> Cited:
 
 
 def _outside(cited: Sequence[Cited], quoted: Sequence[Quoted]) -> list[Cited]:
-    """Leave out what quotations cite: words of the law, which are checked as such."""
+    """Leave out citations within quotations: the quotation itself is compared."""
     starts = [one.start for one in quoted]
     return [
         one
@@ -107,7 +108,7 @@ def _outside(cited: Sequence[Cited], quoted: Sequence[Quoted]) -> list[Cited]:
 def _places(
     flow: Flow, laws: WrittenLaws, texts: LawTexts, judge: Judge | None
 ) -> Iterator[Callable[[], Finding | None]]:
-    """What a text cites, quotes and says of provisions, each to be checked by a call."""
+    """Yield a call for each citation, quotation and statement to check."""
     everything = [
         _on_day(with_every_reading(one, flow, texts), texts)
         for one in citations_of(flow.text, laws, texts.resolver)
@@ -133,10 +134,193 @@ def _places(
 def _checked(
     check_place: Callable[[], Finding | None], cited: Sequence[Cited], texts: LawTexts
 ) -> Finding | None:
-    """What is found; nothing is wrong that is said of a state of which the day is not told."""
+    """Check a place; a difference from another state of the law counts as unchecked."""
     finding = check_place()
     other = [law for one in cited if one.basis.is_other_state for law in one.laws]
     if finding is None or not other or finding.verdict is Verdict.HOLDS:
         return finding
     problem = Fact(FactKind.ANOTHER_STATE, law=texts.names.title(other[0]))
     return replace(finding, verdict=Verdict.UNCHECKED, problem=problem, diff=())
+
+
+_BRACKETS = re.compile(r"[」』]?[ 　]?[（(](?=明治|大正|昭和|平成|令和)")
+# A law itself, not an amending or amended one.
+_GOES_ON = re.compile(r"[）)。、，,]|[ 　]?以下|$")
+_FORMER = re.compile("(?:旧|当時の|かつての|改称前の)$")
+_NOW_CALLED = re.compile(r"[^。\n]{0,30}(?:改称|名称|題名|現行|現在|旧)")
+# A name this similar to a title is misspelt; with the law's number, a little less will do.
+_SHORTEST, _ALIKE, _NEAR = 7, 0.86, 0.7
+
+
+def check_names(laws: WrittenLaws, flow: Flow, texts: LawTexts) -> Iterator[Finding]:
+    """Check the laws named in a text: their numbers, and those missing from the corpus."""
+    told: set[str] = set()
+    numbered = 0
+    former = texts.former_titles
+    for name in laws.named:
+        if name.start < numbered:
+            continue
+        if finding := _numbered(name, flow, texts):
+            numbered = max(flow.text.find("号", name.end), name.end)
+            yield finding
+        elif not name.law_ids and name.words not in told:
+            told.add(name.words)
+            yield _lacking(name, former, flow, texts)
+
+
+def _numbered(name: LawNamed, flow: Flow, texts: LawTexts) -> Finding | None:
+    """Check the number in brackets after a law; None without one."""
+    opening = _BRACKETS.match(flow.text, name.end)
+    if opening is None:
+        return None
+    numbers = texts.names.find_numbers(flow.text[opening.end() : opening.end() + 80])
+    if (
+        not numbers
+        or numbers[0].start
+        or not _GOES_ON.match(flow.text, opening.end() + numbers[0].end)
+    ):
+        return None
+    number = flow.text[opening.end() : opening.end() + numbers[0].end]
+    place = flow.place(name.start, opening.end() + numbers[0].end)
+    by_number = numbers[0].law_ids
+    verdict: Verdict = Verdict.UNCHECKED
+    problem: Fact | None = Fact(FactKind.NO_SUCH_LAW, name=name.words)
+    law_id = (name.law_ids or by_number or ("",))[0]
+    if name.law_ids and any(texts.names.can_bear(id_, number) for id_ in name.law_ids):
+        verdict, problem = Verdict.HOLDS, None
+    elif name.law_ids:
+        right = texts.names.rows[law_id].law_num
+        verdict, problem = Verdict.FAILS, Fact(FactKind.LAW_NUMBERED, number=right)
+    elif by_number:
+        title = texts.names.title(by_number[0])
+        problem = Fact(FactKind.LAW_CALLED, title=title)
+        # A popular name (フリーランス法) need not be a title.
+        if _alike(title, name.words) >= _NEAR and not _is_former(name, flow):
+            verdict = Verdict.FAILS
+    title = texts.names.title(law_id) if law_id else ""
+    state = texts.state(law_id) if law_id else ""
+    return Finding(Part.LAW, place, flow.written(place), verdict, problem, title, "", state)
+
+
+def _lacking(
+    name: LawNamed, former: Mapping[str, Sequence[str]], flow: Flow, texts: LawTexts
+) -> Finding:
+    """Explain a name of no law in the corpus."""
+    place = flow.place(name.start, name.end)
+    verdict, title = Verdict.UNCHECKED, ""
+    problem = Fact(FactKind.NO_SUCH_LAW, name=name.words)
+    if ids := former.get(name.words):
+        title = texts.names.title(ids[0])
+        problem = Fact(FactKind.LAW_CALLED, title=title)
+        if not _is_former(name, flow):
+            verdict = Verdict.FAILS
+    elif title := _nearest_title(name.words, texts):
+        problem = Fact(FactKind.LAW_MISSPELT, name=name.words, title=title)
+        verdict = Verdict.FAILS
+    return Finding(Part.LAW, place, flow.written(place), verdict, problem, title)
+
+
+def _is_former(name: LawNamed, flow: Flow) -> bool:
+    before = _FORMER.search(flow.text, max(0, name.start - 8), name.start)
+    return bool(before or _NOW_CALLED.match(flow.text, name.end))
+
+
+def _alike(title: str, name: str) -> float:
+    return SequenceMatcher(None, title, name, autojunk=False).ratio()
+
+
+def _nearest_title(name: str, texts: LawTexts) -> str:
+    """Return the title a name misspells; "" if it may be another law."""
+    if len(name) < _SHORTEST or is_known_title(name):
+        return ""
+    alike: list[tuple[float, str]] = []
+    for title in texts.names.names:
+        if abs(len(title) - len(name)) > 2 or title[0] != name[0]:
+            continue
+        if len(set(title) & set(name)) * 2 > len(set(name)):
+            alike.append((_alike(title, name), title))
+    share, nearest = max(alike, default=(0.0, ""))
+    return nearest if share >= _ALIKE else ""
+
+
+_SHORTEST_CLAIM, _LONGEST_CLAIM = 12, 600
+# Headings, rows, labels, questions and requests claim nothing.
+_STATES = re.compile(r"(?:。|[a-z0-9)\"”]\.)[」』”\"）)]*$")
+_ASKS = re.compile(r"(?:か|ください|下さい|ませんか|でしょうか)。?$|[?？]$")
+_SET_OFF = (">", "#", "|")
+_UNCHECKED = {
+    Veracity.SUPPORTED: FactKind.MODEL_SUPPORTS,
+    Veracity.REFUTED: FactKind.MODEL_REFUTES,
+    Veracity.NOT_ENOUGH: FactKind.EVIDENCE_LACKS,
+    Veracity.CONFLICTING: FactKind.EVIDENCE_CONFLICTS,
+}
+
+
+def claims_of(text: str, cited: Sequence[Cited], laws: WrittenLaws) -> Iterator[tuple[int, int]]:
+    """Return the spans of sentences with a statement and without a law."""
+    named = [name.start for name in laws.named]
+    for start, end in split_sentences(text):
+        sentence = text[start:end]
+        line = text[text.rfind("\n", 0, start) + 1 : end].lstrip()
+        if (
+            _SHORTEST_CLAIM <= len(sentence) <= _LONGEST_CLAIM
+            and _STATES.search(sentence)
+            and not _ASKS.search(sentence)
+            and not line.startswith(_SET_OFF)
+            and not cited_within(cited, start, end)
+            and not any(start <= at < end for at in named)
+        ):
+            yield start, end
+
+
+def check_claim(start: int, end: int, flow: Flow, judge: Judge) -> Finding:
+    """Check one sentence as a claim; raises `Unanswered` if the model cannot be used at all."""
+    place = flow.place(start, end)
+    said = flow.written(place)
+    try:
+        answer = judge(said)
+    except Unanswered as error:
+        if not (error.transient or error.of_one_request):
+            raise
+        problem = Fact(FactKind.CLAIM_UNANSWERED, cause=str(error))
+        return Finding(Part.CLAIM, place, said, Verdict.UNCHECKED, problem)
+    return _of(answer, place, said)
+
+
+def _of(answer: Answer, place: Place, said: str) -> Finding:
+    checked = answer.checked
+    assert checked is not None
+    stance = Stance.REFUTES if checked.veracity is Veracity.REFUTED else Stance.SUPPORTS
+    there = checked.that(stance) or checked.evidence
+    by_code = [one for one in checked.that(stance) if one.by_code]
+    if checked.veracity is Veracity.REFUTED and by_code:
+        words = tuple(one.written for one in by_code[0].differs)
+        problem = Fact(FactKind.CLAIM_CONTRADICTED, words=words)
+        return _finding(place, said, Verdict.FAILS, problem, by_code[0])
+    if checked.veracity is Veracity.SUPPORTED and by_code and answer.status is Status.SUPPORTED:
+        return _finding(place, said, Verdict.HOLDS, None, by_code[0])
+    problem = Fact(_UNCHECKED[checked.veracity])
+    return _finding(place, said, Verdict.UNCHECKED, problem, there[0] if there else None)
+
+
+def _finding(
+    place: Place,
+    said: str,
+    verdict: Verdict,
+    problem: Fact | None,
+    evidence: CheckedEvidence | None,
+) -> Finding:
+    if evidence is None:
+        return Finding(Part.CLAIM, place, said, verdict, problem)
+    citation = evidence.citation
+    return Finding(
+        Part.CLAIM,
+        place,
+        said,
+        verdict,
+        problem,
+        citation.label,
+        citation.passage_id,
+        citation.state,
+        citation.quote,
+    )

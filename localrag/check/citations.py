@@ -1,4 +1,4 @@
-"""Whether the provisions that a text cites are there: in the state of the day, or elsewhere."""
+"""Checks whether cited provisions exist, on the day or in another state."""
 
 import re
 from bisect import bisect_right
@@ -25,21 +25,21 @@ from localrag.text.facts import Fact, FactKind
 from localrag_indexes.analysis.analyzer import split_sentences
 from localrag_indexes.analysis.normalize import parse_numeral
 
-# Who says that a provision is gone is right.
+# A text saying so is right.
 _SAID_TO_BE_GONE = re.compile(
     r"[^。\n]{0,24}?(?:削除|廃止|存在し(?:ない|ません)|削られ|なくな)"
     r"|(?:という[^。\n]{1,6})?(?:は|が|など)(?:ない|無い|ありません|存しない|置かれていない|設けられていない)"
     r"|[^.\n]{0,40}?(?:not exist|no longer|deleted|repealed)"
 )
-# 同法, 規則: a law that was to be named before, and no name of one.
+# 同法, 規則: words for a law named before.
 _NAMELESS = re.compile(
     "[同本当]?(?:法律?|[政府省]?令|内閣府令|規則|施行令|施行規則)|[同本当]条[例約]"
 )
 _EACH_ITEM = re.compile("各号$")
 _PROVISO = re.compile("ただし|但")
 _HIRAGANA = re.compile("[ぁ-ゖ]")
-# Where one sentence may be of two halves, which courts and writers call 前段 and 後段, too
-# (触れ、又は… of 刑法54条1項). What stands behind the topic (…者は、) is no half.
+# Courts and writers also call the halves of one sentence 前段 and 後段 (触れ、又は… of
+# 刑法54条1項). The part before a topic (…者は、) is no half.
 _HALVES = re.compile(
     r"(?:[いきしちひみりぎじびえけせてねへめれげぜでべずつ]|とき|もの|場合)、"
     r"|、(?:又は?|及び|若しくは|並びに|[且か]つ)"
@@ -56,7 +56,7 @@ _LACKING = (
 
 
 def check_citation(cited: Cited, flow: Flow, texts: LawTexts) -> Finding:
-    """Tell whether the provision that a citation names is there, and under its caption."""
+    """Check whether a cited provision exists and has the cited caption."""
     place = flow.place(cited.start, cited.end)
     said = flow.written(place)
 
@@ -106,7 +106,7 @@ def check_citation(cited: Cited, flow: Flow, texts: LawTexts) -> Finding:
 
 
 def check_numbers(flow: Flow, texts: LawTexts) -> Iterator[Finding]:
-    """Name the provisions whose number cannot be read: 第七百〇九九条."""
+    """Yield a finding for each unreadable number: 第七百〇九九条."""
     for start, end in unread_numbers(flow.text):
         place = flow.place(start, end)
         said = flow.written(place)
@@ -115,7 +115,7 @@ def check_numbers(flow: Flow, texts: LawTexts) -> Iterator[Finding]:
 
 
 def _runs_backwards(targets: Sequence[Target], texts: LawTexts) -> bool:
-    """Whether a range ends before it begins: 第七百十一条から第七百九条まで."""
+    """Whether a range ends before its beginning: 第七百十一条から第七百九条まで."""
     if not targets:
         return False
     first, last = texts.at(targets[0]), texts.at(targets[-1])
@@ -123,7 +123,7 @@ def _runs_backwards(targets: Sequence[Target], texts: LawTexts) -> bool:
 
 
 def _beside_law(finding: Finding, lacking: Resolution, texts: LawTexts) -> Finding:
-    """A finding on what a law lacks, with the law and its state: a later one may have it."""
+    """Complete a finding on a missing provision: a later state may have it."""
     if finding.problem is None or finding.problem.kind not in _LACKING or not lacking.cited:
         return finding
     law_id = lacking.cited[0].law_id
@@ -131,10 +131,10 @@ def _beside_law(finding: Finding, lacking: Resolution, texts: LawTexts) -> Findi
 
 
 def with_every_reading(cited: Cited, flow: Flow, texts: LawTexts) -> Cited:
-    """A citation as all that it can mean where a branch and its paragraph are run together.
+    """Add the other readings of a branch number run together with a paragraph.
 
-    九五条の二一一項 is 第九十五条の二十一第一項 or 第九十五条の二第十一項, and 94条の12項 may be
-    第九十四条第十二項: what the law has decides.
+    九五条の二一一項 is 第九十五条の二十一第一項 or 第九十五条の二第十一項. 94条の12項 may be
+    第九十四条第十二項. The law decides.
     """
     run = RUN_TOGETHER.search(flow.written(flow.place(cited.start, cited.end)))
     if run is None or len(cited.resolutions) > 1:
@@ -152,7 +152,7 @@ def with_every_reading(cited: Cited, flow: Flow, texts: LawTexts) -> Cited:
 
 
 def _cut_apart(place: Locator, run: str, level: str) -> Iterator[Locator]:
-    """The places that a number can mean which is a branch and, behind it, a paragraph or item."""
+    """Yield the places meant by a branch number with a paragraph or item after it."""
     outer = place.article.rpartition("_")[0]
     for at in range(len(run)):
         if run[at] in "〇零0０":
@@ -169,16 +169,7 @@ def _cut_apart(place: Locator, run: str, level: str) -> Iterator[Locator]:
 def without_echoes(
     flow: Flow, cited: Sequence[Cited], texts: LawTexts, cells: Cells
 ) -> list[Cited]:
-    """Leave out what a sentence repeats of a provision that it cites: its words, 前条 among them.
-
-    A row that names provisions in a cell is one sentence here: the next cell has the words.
-
-    Args:
-        flow: the text.
-        cited: in order.
-        texts: the laws.
-        cells: of its tables.
-    """
+    """Leave out repeated citations within a sentence or table row, such as 前条."""
     starts = sorted({cells.begin(start, cited) for start, _ in split_sentences(flow.text)})
     by_sentence = groupby(cited, lambda one: bisect_right(starts, one.start))
     kept: list[Cited] = []
@@ -195,7 +186,7 @@ def without_echoes(
 
 
 def _echoes(one: Cited, other: Cited, flow: Flow, texts: LawTexts) -> bool:
-    """Whether a citation is one that stands in another provision cited."""
+    """Whether a citation repeats words of another cited provision."""
     words = letters(flow.written(flow.place(one.start, one.end)))
     problems = [found.problem for found in one.resolutions if found.problem]
     if any(problem.kind is FactKind.CITED_LAW_LACKING for problem in problems):
@@ -213,7 +204,6 @@ def _echoes(one: Cited, other: Cited, flow: Flow, texts: LawTexts) -> bool:
 def _missing(
     cited: Cited, one: Resolution, flow: Flow, texts: LawTexts, said: str
 ) -> tuple[Verdict, Fact]:
-    """What is told of a provision that was not found."""
     problem = one.problem
     assert problem is not None
     if problem.kind is FactKind.CITED_LAW_LACKING:
@@ -228,13 +218,13 @@ def _missing(
     if not cited.basis.is_certain:
         return Verdict.UNCHECKED, Fact(FactKind.LAW_UNTOLD, citation=said)
     gone = _SAID_TO_BE_GONE.match(flow.text, cited.end)
-    # What stands in a supplement or an appendix, texts of laws often leave out.
+    # Files of laws often omit supplementary provisions and appendices.
     aside = any(target.locator.division for target in one.cited)
     verdict = Verdict.UNCHECKED if gone or aside else Verdict.FAILS
     if len(one.cited) == 1 and (stood := texts.stood(one.cited[0])):
         return verdict, _of_another_state(stood, texts)
     if problem.kind is FactKind.ONLY_IN_SUPPLEMENT:
-        # Lawyers leave out 附則 where the number tells it.
+        # Lawyers omit 附則 if the number identifies it.
         return Verdict.UNCHECKED, problem
     title = texts.names.title(one.cited[0].law_id) if one.cited else ""
     if one.cited and (day := texts.may_be_later(one.cited[0])):
@@ -243,7 +233,7 @@ def _missing(
 
 
 def _lacking(one: Resolution, title: str, texts: LawTexts) -> Fact:
-    """That a law has no such provision, with the last one of its kind, and what is beside it."""
+    """Explain a missing provision by the last one of its kind and its neighbours."""
     there = [texts.at(target) for target in around(texts.store, one)]
     near = tuple(texts.cited(passage) for passage in there if passage)
     if not one.cited or not one.nearest:
@@ -263,7 +253,7 @@ def _lacking(one: Resolution, title: str, texts: LawTexts) -> Fact:
 
 
 def _innermost(place: Locator) -> Locator:
-    """A place without what it stands in: 第三項 of 第一条第三項."""
+    """Return the innermost part of a place: 第三項 of 第一条第三項."""
     if place.subitem:
         return Locator(subitem=place.subitem)
     if place.item:
@@ -272,12 +262,12 @@ def _innermost(place: Locator) -> Locator:
 
 
 def _parts(cited: Cited) -> tuple[str, ...]:
-    """The parts of a provision that a citation names; 各号 is one that the provision must have."""
+    """Return the cited parts of a provision; 各号 requires items."""
     return cited.parts or tuple(_EACH_ITEM.findall(cited.text))
 
 
 def _part(part: str, cited: Cited, target: Target, texts: LawTexts) -> tuple[Verdict, Fact | None]:
-    """What is told of a part of a provision: nothing where the provision has it."""
+    """Return the problem with a cited part; None if it exists."""
     passage = texts.at(target)
     has = passage is None or _has_part(part, passage, texts)
     if has:
@@ -290,7 +280,7 @@ def _part(part: str, cited: Cited, target: Target, texts: LawTexts) -> tuple[Ver
         return Verdict.UNCHECKED, Fact(FactKind.LAW_UNTOLD, citation=cited.text)
     provision = texts.cited(passage)
     if target.locator.division:
-        # Of a supplement texts of laws often leave out the exceptions.
+        # Files of laws often omit the exceptions of supplementary provisions.
         return Verdict.UNCHECKED, Fact(FactKind.PART_LACKING, provision=provision, part=part)
     for state, other in texts.other_states(target):
         if _has_part(part, other, texts):
@@ -304,7 +294,7 @@ def _part(part: str, cited: Cited, target: Target, texts: LawTexts) -> tuple[Ver
 
 
 def _has_part(part: str, passage: Passage, texts: LawTexts) -> bool | None:
-    """Whether a provision has a ただし書, a 後段 …; None where its text does not show it."""
+    """Whether a provision has a ただし書, a 後段 …; None if its text does not show it."""
     inner = texts.store.within(passage.document_id, passage.locator, PARAGRAPHS)
     units = [bare(one.text).strip() for one in inner or [passage]]
     is_listing = any("\n" in unit for unit in units)
@@ -315,7 +305,7 @@ def _has_part(part: str, passage: Passage, texts: LawTexts) -> bool | None:
         return is_listing
     stems = [unit.partition("\n")[0] for unit in units]
     if part == "本文":
-        # To some it is what stands beside the items or the brackets.
+        # Some writers call the words outside the items or the brackets so.
         is_plain = not is_listing and not any("（" in stem for stem in stems)
         return has_proviso or (False if is_plain else None)
     read = [[stem[start:end] for start, end in split_sentences(stem)] for stem in stems]
@@ -332,7 +322,6 @@ def _deleted(target: Target, texts: LawTexts) -> Fact:
 
 
 def _of_another_state(stood: Stood, texts: LawTexts) -> Fact:
-    """What became of a provision that another state has."""
     day = stood.state.metadata.get("date", "")
     if stood.now is None:
         return Fact(FactKind.PROVISION_GONE, day=day)
@@ -340,7 +329,7 @@ def _of_another_state(stood: Stood, texts: LawTexts) -> Fact:
 
 
 def _heading(cited: Cited, passage: Passage, texts: LawTexts) -> Fact | None:
-    """What is wrong with the part of the law that a citation names: 民法第三編第百三条."""
+    """Return the problem with a cited heading: 民法第三編第百三条."""
     written = _UNDER.search(cited.text)
     if written is None or not cited.basis.is_certain:
         return None
@@ -354,7 +343,7 @@ def _heading(cited: Cited, passage: Passage, texts: LawTexts) -> Fact | None:
 
 
 def _caption(cited: Cited, target: Target, flow: Flow, texts: LawTexts) -> Fact | None:
-    """What is wrong with the caption in the brackets behind a citation: that of another article."""
+    """Return the problem with a caption after a citation, if another article has it."""
     article = texts.article(target)
     written = _CAPTION.match(flow.text, cited.end)
     if written is None or not article.locator.article:
@@ -365,7 +354,7 @@ def _caption(cited: Cited, target: Target, flow: Flow, texts: LawTexts) -> Fact 
         return None
     passage = texts.at(target) if target.locator.paragraph else None
     if passage and words in letters(passage.text):
-        # 第二条第三項（渡し場）: what the paragraph is about, in its own words.
+        # 第二条第三項（渡し場）: the subject of the paragraph in the writer's words.
         return None
     where = tuple(texts.cited(one) for other in others[:_LISTED] if (one := texts.at(other)))
     if not own:

@@ -1,8 +1,8 @@
-"""How a quotation differs from the provision: in its words, or in less than that.
+"""Classifies the differences between a quotation and its provision.
 
-Notation alone differs where both are the same words to the dictionary (または and 又は, 六か月 and
-六箇月, 少なくとも and 少くとも); the state of the law, where the one has 懲役 or 禁錮 and the other
-拘禁刑, which took the place of both.
+Spelling differs if both words are the same to the dictionary (または and 又は, 六か月 and 六箇月,
+少なくとも and 少くとも). The state of the law differs if one has 懲役 or 禁錮 and the other 拘禁刑,
+their successor.
 """
 
 import re
@@ -16,7 +16,7 @@ from localrag_indexes.analysis.analyzer import Morpheme, morphemes
 from localrag_indexes.analysis.normalize import normalize
 
 PENALTIES_RENAMED = "2025-06-01"
-"""The day from which laws have 拘禁刑 (刑法等の一部を改正する法律, 令和四年法律第六十七号)."""
+"""The first day of 拘禁刑 in laws (刑法等の一部を改正する法律, 令和四年法律第六十七号)."""
 
 _OLD_PENALTY = re.compile(
     "(?:懲役|禁[錮固こ])(?:、?(?:若しくは|もしくは|又は|または|及び|および|・)(?:懲役|禁[錮固こ]))?刑?"
@@ -28,12 +28,12 @@ _OMITTED = re.compile(
 _BRACKETS = re.compile(r"（[^（）]*(?:（[^（）]*）[^（）]*)*）")
 _INFLECTED = re.compile("動詞|形容詞|助動詞")
 _KANA = re.compile("[ぁ-ゖ]$")
-# So much around a difference tells the dictionary what word it is in.
+# The dictionary needs this much context.
 _AROUND = 4
 
 
 class Difference(StrEnum):
-    """What is other in a stretch of a quotation, the gravest first."""
+    """The kinds of difference, the worst first."""
 
     WORDS = "words"
     PENALTY = "penalty"
@@ -43,13 +43,7 @@ class Difference(StrEnum):
 
 
 def differences(said: str, law: str, diff: Sequence[DiffPart]) -> set[Difference]:
-    """The kinds of difference between a quotation and the provision that it was laid beside.
-
-    Args:
-        said: the words of the quotation.
-        law: those of the provision.
-        diff: the one beside the other.
-    """
+    """Return the kinds of difference between a quotation and its provision."""
     if not is_of_other_penalties(said, law):
         return set(_differences(diff))
     beside = likeness(canon(renamed(said)), canon(renamed(law)))
@@ -57,17 +51,17 @@ def differences(said: str, law: str, diff: Sequence[DiffPart]) -> set[Difference
 
 
 def without_omissions(text: str, mark: str = "") -> str:
-    """A quotation with something else in the place of what was left out and marked so."""
+    """Replace marked omissions in a quotation by another text."""
     return _OMITTED.sub(mark, text)
 
 
 def renamed(text: str) -> str:
-    """A text with 拘禁刑 in the place of 懲役 and 禁錮."""
+    """Replace 懲役 and 禁錮 by 拘禁刑."""
     return _OLD_PENALTY.sub(_NEW_PENALTY, text)
 
 
 def is_of_other_penalties(said: str, law: str) -> bool:
-    """Whether of two texts one has 懲役 or 禁錮, and the other none but 拘禁刑."""
+    """Whether one text has 懲役 or 禁錮, and the other only 拘禁刑."""
     older, newer = (said, law) if _OLD_PENALTY.search(said) else (law, said)
     has_older = _OLD_PENALTY.search(older) is not None
     return has_older and not _OLD_PENALTY.search(newer) and _NEW_PENALTY in newer
@@ -104,8 +98,8 @@ def _difference(said: str, law: str, before: str, after: str) -> Difference:
 
 
 def spelt(text: str) -> list[str]:
-    """The words of a text in the dictionary's spelling, inflected as they are."""
-    # To the dictionary 及び behind まで is a verb, and および is none.
+    """Spell the words of a text as in the dictionary, with their inflection."""
+    # The dictionary reads 及び after まで as a verb; およびis none.
     return [_word(one) for one in morphemes(with_kanji_conjunctions(normalize(text)))]
 
 

@@ -1,7 +1,7 @@
-"""The same sentence with another end: してはならない where the provision has しなければならない.
+"""Finds sentences with the opposite ending: してはならない for しなければならない.
 
-Which provision a proviso or a condition is of code does not tell; but two sentences that are the
-same up to the deed, word for word in any notation, cannot both say the one and its opposite.
+Code cannot decide which provision a proviso or condition belongs to. But two sentences with the
+same words up to the verb cannot both be right.
 """
 
 import re
@@ -16,12 +16,12 @@ from localrag.check.words import letters
 from localrag_indexes.analysis.analyzer import split_sentences
 from localrag_indexes.analysis.normalize import normalize
 
-# 民法5条1項によれば、: what is said follows.
+# 民法5条1項によれば、: the statement follows.
 _NAMES_BEFORE = re.compile("^[はがに、]*(?:によれば|によると|により|では)?、?")
-# So many letters two sentences have before they end otherwise, and no more than so many else.
+# Common letters needed before the ending, and most other letters allowed.
 _SAME_SENTENCE, _SAME_ENDING = 12, 3
 _KANA_BEHIND = re.compile("[ぁ-ゖ]*$")
-# Of 取り消す both verbs.
+# Both verbs of 取り消す.
 _DEED = re.compile("(?:[一-鿿][いきしちにひみりえけせてねめれげべ](?=[一-鿿]$))?[一-鿿々ァ-ヶー]+$")
 _TURNED = frozenset(
     frozenset(pair)
@@ -37,28 +37,19 @@ _TURNED = frozenset(
 
 
 def without_naming(said: str) -> str:
-    """A sentence without what it names its provision by: によれば、."""
+    """Remove the naming of a provision at the beginning: によれば、."""
     return _NAMES_BEFORE.sub("", said)
 
 
 def turned_round(said: str, sentences: Sequence[str]) -> Instead | None:
-    """What a sentence says at its end where the same sentence of a provision ends otherwise.
-
-    Args:
-        said: the sentence, with blanks in the place of what it cites.
-        sentences: the provisions.
-
-    Returns:
-        The deed and what is said of it (予告をしてはならない), and what the provision says of it;
-        None where nothing is turned round.
-    """
+    """Return the ending of a sentence and the provision's opposite one, or None."""
     own = _closing(without_naming(said.strip()))
     if own is None:
         return None
     lines = (line for text in sentences for line in text.split("\n"))
     for line in lines:
         for start, end in split_sentences(line):
-            # Words are told apart only where the letters are the same, which is quickly seen.
+            # Comparing letters first is quick.
             if own.letters[-_SAME_ENDING:] not in letters(line[start:end]):
                 continue
             its = _closing(line[start:end])
@@ -68,13 +59,12 @@ def turned_round(said: str, sentences: Sequence[str]) -> Instead | None:
 
 
 class _Closing(NamedTuple):
-    """How a sentence ends.
+    """The end of a sentence.
 
     Attributes:
-        letters: up to the deed, without its kana.
-        kana: those of the deed that stand before what is said of it (をし of をしなければならない).
-        force: what is said of it.
-        written: the deed, and what is said of it.
+        letters: all before the verb, without kana.
+        kana: between them and the ending (をし of をしなければならない).
+        force: the meaning of the ending.
     """
 
     letters: str
@@ -85,7 +75,6 @@ class _Closing(NamedTuple):
 
 @lru_cache(maxsize=512)
 def _closing(sentence: str) -> _Closing | None:
-    """How a sentence ends; None of one too short to be known again."""
     normal = normalize(sentence).strip(" 。()")
     start, force = closing_force(normal)
     before = normal[:start].rstrip()
@@ -98,7 +87,7 @@ def _closing(sentence: str) -> _Closing | None:
 
 
 def _is_same(one: _Closing, other: _Closing) -> bool:
-    """Whether two sentences are the same up to the deed, in any notation."""
+    """Whether two sentences are the same up to the verb, in any spelling."""
     first, second = spelt(one.letters), spelt(other.letters)
     size = min(len(first), len(second))
     return (
@@ -109,5 +98,5 @@ def _is_same(one: _Closing, other: _Closing) -> bool:
 
 
 def _stems(kana: str) -> set[str]:
-    """What the kana of a verb may be without its inflection: of ける, け and する."""
+    """Return the possible stems of a verb's kana: of ける, け and する."""
     return {kana, kana[:-1], kana.removesuffix("する")}

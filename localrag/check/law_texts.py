@@ -1,4 +1,4 @@
-"""The laws of a corpus as a check asks for them: provisions, their words, their other states."""
+"""Looks up provisions, their text and their other states for a check."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -17,20 +17,14 @@ from localrag.law.resolver import CitationResolver, Target
 from localrag.search.history.comparing import Change, ChangeKind, compare
 from localrag.search.provision import citation_of, is_deleted
 
-# A text that is so many years older than the day may have been amended.
+# A text older than this, in years, may have been amended.
 _YEARS_PAST = 5
-# So much further than the last number of a text those go that amendments add.
+# Amendments add numbers at most this far beyond the last one.
 _ARTICLES_ADDED, _INNER_ADDED = 30, 10
 
 
 class Stood(NamedTuple):
-    """What became of a provision that another state of its law has.
-
-    Attributes:
-        state: the state that has it.
-        passage: as it stands there.
-        now: where it stands in the state of the day; None where it is gone.
-    """
+    """A provision in another state of its law, and its place now; None if it is gone."""
 
     state: DocumentInfo
     passage: Passage
@@ -38,11 +32,7 @@ class Stood(NamedTuple):
 
 
 class LawTexts:
-    """What a check asks of a corpus; everything is asked once.
-
-    Args:
-        store: the corpus, on the day of the check.
-    """
+    """Cached look-ups in a corpus, on the day of the check."""
 
     def __init__(self, store: CorpusStore) -> None:
         self.store = store
@@ -60,12 +50,12 @@ class LawTexts:
 
     @cached_property
     def is_of_today(self) -> bool:
-        """Whether the check is against the law of today, not of a day before."""
+        """Whether the check uses the law of today."""
         return self.store.as_of >= date.today()
 
     @cached_property
     def former_titles(self) -> Mapping[str, Sequence[str]]:
-        """Titles that laws of the corpus do not bear on the day, with the ids of these laws."""
+        """Former titles of laws, with the ids of these laws."""
         known = {
             former: self.names.lookup(title)
             for former, (title, since) in former_titles().items()
@@ -74,14 +64,11 @@ class LawTexts:
         return {**known, **self.store.former_titles()}
 
     def state(self, law_id: str) -> str:
-        """The day from which the text of a law is in force; "" where that is not known."""
+        """Return the first day of a text in force; "" if unknown."""
         return self.document(law_id).metadata.get("date", "")
 
     def may_be_later(self, target: Target) -> str:
-        """The day of a text so old that a later one may have what it lacks; "" of any other.
-
-        What amendments add stands close to what is there: no later text has a 第九千条.
-        """
+        """Return the date of an old text if a later one may have a missing provision, else ""."""
         day = self.state(target.law_id)
         if not day or self.document(target.law_id).followed or not self._is_in_reach(target):
             return ""
@@ -90,11 +77,7 @@ class LawTexts:
         return day if is_past else ""
 
     def last_within(self, outer: Target) -> Locator | None:
-        """The last provision right inside another one, or of a law or a supplement; None for none.
-
-        Args:
-            outer: an article, a paragraph or an item; without an article the law or the supplement.
-        """
+        """Return the last provision directly within another, a law or a supplement."""
         place = outer.locator
         if place.article:
             inside = self._provisions.children(outer.law_id, place)
@@ -104,7 +87,7 @@ class LawTexts:
         return inside[-1] if inside else None
 
     def _is_in_reach(self, target: Target) -> bool:
-        """Whether an amendment may add a provision, by the numbers of those that are there."""
+        """Whether an amendment may add a provision: no later text has 第九千条."""
         law_id, place = target.law_id, target.locator
         articles = self._provisions.articles(law_id, place.division)
         if place.article and place.article not in articles:
@@ -124,23 +107,23 @@ class LawTexts:
         return order_of(wanted)[:1] <= [last + _INNER_ADDED]
 
     def told(self, passage: Passage | None) -> tuple[str, str, str]:
-        """A provision as a finding tells it: its citation, its id and its state; "" of none."""
+        """Return citation, id and state of a provision for a finding; "" for each of None."""
         if passage is None:
             return "", "", ""
         return self.cited(passage), passage.id, self.state(passage.document_id)
 
     def deleted(self, target: Target) -> bool:
-        """Whether nothing is left of a provision but its number."""
+        """Whether only the number of a provision is left."""
         passage = self.at(target)
         return passage is not None and is_deleted(passage)
 
     def caption(self, target: Target) -> str:
-        """The caption of an article; "" for none, and for what stands in an article."""
+        """Return the caption of an article; "" for anything else."""
         passage = self.at(target) if not target.locator.paragraph else None
         return caption_of(passage.header) if passage and passage.locator.article else ""
 
     def caption_before(self, target: Target) -> str:
-        """The caption nearest before an article: one may stand before several articles."""
+        """Return the nearest caption before an article; one caption may serve several."""
         before = ""
         for passage, _ in self._articles(target.law_id):
             if passage.locator == target.locator:
@@ -150,7 +133,7 @@ class LawTexts:
         return before
 
     def captioned(self, law_id: str, caption: str) -> list[Target]:
-        """The articles of a law under a caption."""
+        """Return the articles of a law under a caption."""
         wanted = letters(caption)
         return [
             Target(law_id, passage.locator)
@@ -165,13 +148,13 @@ class LawTexts:
         return None
 
     def article(self, target: Target) -> Target:
-        """The article that a provision stands in; itself where it stands in none."""
+        """Return the article of a provision, else the provision itself."""
         place = target.locator
         outer = Locator(place.division, place.article)
         return Target(target.law_id, outer) if outer.path else target
 
     def other_states(self, target: Target) -> Iterator[tuple[DocumentInfo, Passage]]:
-        """A provision as other states of its law have it, the latest first."""
+        """Yield a provision in other states of its law, the latest first."""
         for state in self._others(target.law_id):
             if passage := self.store.at(state.state_id, target.locator):
                 yield state, passage
@@ -187,7 +170,7 @@ class LawTexts:
         return [(passage, letters(bare(passage.text))) for _, passage in passages]
 
     def holding_in(self, article: Passage, words: str) -> Passage:
-        """The most exact provision of an article that has some letters, as the article has."""
+        """Return the innermost provision of an article with the same letters."""
         inner = [
             passage
             for layer in (PARAGRAPHS, ITEMS)
@@ -201,7 +184,6 @@ class LawTexts:
         return [state for state in reversed(self.store.states(law_id)) if state.key != shown]
 
     def _stood(self, target: Target) -> Stood | None:
-        """What became of an article that the law lacks today, where another state has it."""
         outer = self.article(target)
         for state, passage in self.other_states(outer):
             if is_deleted(passage):

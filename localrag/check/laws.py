@@ -1,8 +1,7 @@
-"""The laws that a text speaks of, and the provisions that it cites of them.
+"""Finds the laws and provisions a text cites.
 
-A citation without a law is of the law that its paragraph speaks of: memoranda name a law once.
-Where a paragraph speaks of several it can mean each of them; and where the text has articles
-itself, as contracts do, it is of the text.
+A citation without a law belongs to the law of its paragraph. If the paragraph names several laws,
+it may be any of them. In a contract it is an article of the contract.
 """
 
 import re
@@ -24,11 +23,11 @@ from localrag.search.question.as_of import is_of_another_state, laws_in_any_stat
 from localrag.search.question.laws import LawNamed
 from localrag_indexes.analysis.normalize import in_digits
 
-# Under Article 5, according to Article 5: no law, as "of" tells one (Article 5 of this agreement).
+# Under Article 5, according to Article 5: no law follows, unlike "of".
 _IN_A_SENTENCE = re.compile(r"[a-z]+|(?<![^\s.;:!?(（])(?<![A-Za-z,] )[A-Z][a-z]*")
 _LIKE_A_LAW = re.compile("(?:法律?|令|規則)$")
 _JOINS = re.compile("[及又並若各条項号]$|(?:以下|同)$")
-# 第3条, 3条, which no law and no 同 stands before.
+# 第3条, 3条 without a law or 同 before.
 _BARE = frozenset("第0123456789０１２３４５６７８９")
 _DEFINED = re.compile(
     r"[」』]?[（(](?:[^（）()\n]{0,60}?[。、，,;] ?)?(?:以下|hereinafter)[^「『“\"（）()\n]{0,20}"
@@ -48,7 +47,7 @@ _OWN_ARTICLE = re.compile(
     r"[ 　]?条(?!の)",
     re.MULTILINE,
 )
-# 第15条（契約期間）, of which an extract has the next one, too.
+# 第15条（契約期間）, followed by the next one, also in an extract.
 _OWN_HEADING = re.compile(
     r"^[ \t　]*(?:#+ *)?\**第[ 　]?(?P<n>[0-9０-９]{1,3}|[一二三四五六七八九十百]{1,6})[ 　]?条"
     r"[ 　]*[（(【［\[][^（）()【】\n]{1,30}[）)】］\]]",
@@ -57,7 +56,7 @@ _OWN_HEADING = re.compile(
 
 _LINE_BEGINS = re.compile(r"(?:^|\n)[# *　\t]*$")
 _LONGEST_INDENT = 40
-# 第五条第一項ただし書, and 各号 that the citation itself takes in.
+# 第五条第一項ただし書; the citation itself includes 各号.
 _PART = (
     r"ただし書き?|但し?書き?|本文(?![書献])|[前後]段(?![階落差])|柱書き?|(?:各号)?列記以外の部分"
 )
@@ -68,18 +67,18 @@ _EACH_PART = re.compile(_PART)
 
 
 class Basis(NamedTuple):
-    """How the law of a citation is known.
+    """The evidence for the law of a citation.
 
     Attributes:
-        start: where the citation begins, and what is listed with it.
-        name_start: where the name of its law begins; the same where there is none.
-        names_law: whether a law is named right there, be it as 同法; 法 alone names none.
-        is_certain: whether the text names the law there.
-        is_own: whether it is taken for an article of the text itself.
-        is_beside_law: whether its line speaks of a law before.
-        has_own: whether the text has it; None where that is not told, or it is of a law.
-        is_of_day: whether the corpus has the state that is meant, and it is that of the day.
-        is_other_state: whether the text speaks of a state by what changed it (旧民法).
+        start: beginning of the citation and its list.
+        name_start: beginning of the law's name; equal to `start` without a name.
+        names_law: whether a law is named here, also as 同法, but not as 法.
+        is_certain: whether the text names the law here.
+        is_own: whether it is an article of the text itself.
+        is_beside_law: whether its line names a law before.
+        has_own: whether the text has it; None if unknown or of a law.
+        is_of_day: whether the corpus has the meant state, on the day.
+        is_other_state: whether the text names a state by its amendment (旧民法).
     """
 
     start: int
@@ -95,14 +94,14 @@ class Basis(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Cited:
-    """A provision, or a range of them, that a text cites.
+    """A cited provision or range.
 
     Attributes:
         start, end: span in the flowing text.
-        text: what is written there, without the parts.
-        resolutions: one for each provision of the range, at least one.
-        basis: how its law is known.
-        parts: which sentences of the provision are meant: ただし書, 後段 …; none of all of it.
+        text: the citation as written, without parts.
+        resolutions: one for each provision, at least one.
+        basis: the evidence for its law.
+        parts: the cited sentences: ただし書, 後段 …; none for the whole.
     """
 
     start: int
@@ -114,18 +113,18 @@ class Cited:
 
     @property
     def targets(self) -> tuple[Target, ...]:
-        """The provisions that it can mean, as far as the corpus has them."""
+        """The candidates in the corpus."""
         return tuple(target for one in self.resolutions for target in one.candidates)
 
     @property
     def laws(self) -> Sequence[str]:
-        """The ids of the laws of the corpus that it can be of."""
+        """The ids of the laws it may belong to."""
         targets = (t for one in self.resolutions for t in (*one.candidates, *one.cited))
         return tuple(dict.fromkeys(target.law_id for target in targets))
 
     @property
     def is_several(self) -> bool:
-        """Whether it can mean several provisions: of several laws, or by the number that it has."""
+        """Whether it is ambiguous, by its law or its number."""
         return any(len(one.candidates) > 1 for one in self.resolutions)
 
 
@@ -137,14 +136,9 @@ class _Spoken(NamedTuple):
 
 
 class _Heard:
-    """The laws that a text has spoken of up to a place; places are asked in order.
+    """The laws named in a text up to a place; ask for places in order."""
 
-    Args:
-        named: where the text names laws, in order.
-        lines: where its lines begin, in order.
-    """
-
-    # So many laws are remembered, and so many of a paragraph: who reads knows no more of them.
+    # Laws remembered in all and in a paragraph, as a reader would.
     _MOST, _MOST_OF_LINE = 200, 20
 
     def __init__(self, named: Sequence[_Spoken], lines: Sequence[int]) -> None:
@@ -158,25 +152,21 @@ class _Heard:
         self._is_certain_here = False
 
     def speak(self, spoken: _Spoken) -> None:
-        """Enter a citation, which ends behind those entered before."""
+        """Add a citation after the earlier ones."""
         self._cited.append(spoken)
 
     def recent(self, position: int) -> Iterable[_Spoken]:
-        """The laws spoken of before a place, each as it was last, the last one first."""
+        """Return the laws named before a place, the latest first."""
         self._go_to(position)
         return reversed(self._recent.values())
 
     def last_of(self, position: int, law: Law) -> _Spoken | None:
-        """What was said of a law last before a place."""
+        """Return the latest naming of a law before a place."""
         self._go_to(position)
         return self._recent.get(law)
 
     def in_line(self, position: int) -> tuple[Sequence[Law], bool]:
-        """The laws spoken of in the line of a place and before it, the last one first.
-
-        Returns:
-            They, and whether one of them is told for certain.
-        """
+        """Return the laws named in the line before a place, and whether one is certain."""
         self._go_to(position)
         return list(reversed(self._here)), self._is_certain_here
 
@@ -200,7 +190,6 @@ class _Heard:
             self._line, self._here, self._is_certain_here = line, {}, False
 
     def _take(self, position: int) -> _Spoken | None:
-        """The next law spoken of before a place, where names and citations stand in one row."""
         named = self._named[self._next] if self._next < len(self._named) else None
         cited = self._cited[0] if self._cited else None
         if cited is not None and cited.end <= position and (named is None or cited.end < named.end):
@@ -212,13 +201,7 @@ class _Heard:
 
 
 class WrittenLaws(SpokenLaws):
-    """The laws of a whole text, as far as it has been read: citations are asked for in order.
-
-    Args:
-        text: as it flows.
-        names: the laws of the corpus.
-        former: titles that laws of it had before.
-    """
+    """The laws of a text, read in the order of its citations."""
 
     def __init__(self, text: str, names: LawNames, former: Collection[str] = ()) -> None:
         super().__init__("", names, None, {})
@@ -240,14 +223,14 @@ class WrittenLaws(SpokenLaws):
         self._cited_last = Law(())
 
     def _has_headings(self, text: str) -> bool:
-        """Whether two articles follow one another under headings, and no law stands above them."""
+        """Whether two headings with consecutive articles exist without a law above them."""
         headings = list(_OWN_HEADING.finditer(text))
         numbers = [in_digits(heading["n"]) for heading in headings]
         follow = any(next_ == str(int(n) + 1) for n, next_ in pairwise(numbers) if n.isdecimal())
         return follow and self._first_named > headings[0].start()
 
     def law_of(self, citation: ProvisionCitation) -> Law:
-        """Return the law of a citation that begins a list."""
+        """Return the law of the first citation of a list."""
         part = citation.law
         names_law = part.kind in (LawKind.NAMED, LawKind.SAME)
         is_itself = bool(self.own and part.text and names_itself(self._text, part.end))
@@ -257,14 +240,14 @@ class WrittenLaws(SpokenLaws):
         elif part.kind is LawKind.NONE:
             law, is_certain, names_law = self._law_of_bare(citation.start)
             if not citation.locator.article:
-                # 第2項: the law is that of what was cited before.
+                # 第2項: of the law cited before.
                 is_certain = self._was_certain
         elif is_itself:
             law, is_certain, names_law = Law(()), True, False
         else:
             law, is_certain = self._written(citation), True
         name = self._named_at(part.end)
-        # Where a long name begins its spelling does not tell, but a name that is known does.
+        # Spelling does not show the beginning of a long name; a known name does.
         start = name.start if name and name.law_ids else citation.start
         is_other = is_of_another_state(self._text, start) or self._goes_on_with_another(
             citation, law
@@ -287,7 +270,7 @@ class WrittenLaws(SpokenLaws):
         return law
 
     def _goes_on_with_another(self, citation: ProvisionCitation, law: Law) -> bool:
-        """Whether 同条, 同法 or a bare article is of a law spoken of in another state, or 旧法."""
+        """Whether 同条, 同法 or a bare article means another state, or 旧法."""
         if citation.law.kind is LawKind.NAMED:
             return _STATE_OF_ONE.fullmatch(citation.law.text) is not None
         said = self._heard.last_of(citation.start, law)
@@ -298,34 +281,30 @@ class WrittenLaws(SpokenLaws):
         return bool(self._bases) and self._bases[-1].is_certain
 
     def basis(self, start: int) -> Basis:
-        """How the law of the citation at a place is known, once it has been asked for."""
+        """Return the evidence for the law of a citation already read."""
         at = bisect_right(self._bases, start, key=lambda basis: basis.start)
         return self._bases[at - 1] if at else Basis(start, start, names_law=False, is_certain=False)
 
     def goes_over_to_own(self, listed: Sequence[Resolution], before: Cited) -> bool:
-        """Whether a list of articles of a law goes on with one of the text itself.
+        """Whether a list of articles of a law continues with an article of the text.
 
-        民法第709条及び第3条 in a contract that has a 第3条: lists run upwards, so that it is of the
-        contract; so is what the law lacks.
-
-        Args:
-            listed: what the next one of a list can mean.
-            before: the one before it.
+        民法第709条及び第3条 in a contract with a 第3条: lists run upwards, so the latter is of the
+        contract. So is an article missing from the law.
         """
         number, last = _article_of(listed), _article_of(before.resolutions)
         is_missing = any(one.problem for one in listed)
         return number in self._own_articles and (is_missing or int(number) < int(last or 0))
 
     def own_place(self, citation: ProvisionCitation, last: Locator | None) -> Locator | None:
-        """The provision of the text itself that a citation means; None where code does not tell."""
+        """Return the article of the text meant by a citation; None if unclear."""
         if self.own is None or self.own.is_attached(citation.start):
             return None
         return self.own.place(citation, last)
 
     def has_own(self, citation: ProvisionCitation, place: Locator | None) -> bool | None:
-        """Whether the text itself has what a citation means; None where code does not tell.
+        """Whether the text has the cited article; None if unclear.
 
-        What it lacks may be of a law that its paragraph speaks of, unless it is called its own.
+        A missing article may be of a law of its paragraph, unless called the text's own.
         """
         if self.own is None or place is None:
             return None
@@ -348,7 +327,7 @@ class WrittenLaws(SpokenLaws):
         return at > 0 and citation.end <= self._mentions[at - 1].end
 
     def _named_at(self, end: int) -> LawNamed | None:
-        """The law whose name ends at a place, or goes on there with a bracket of its own."""
+        """Return the law whose name ends at a place or continues there in brackets."""
         at = bisect_left(self._starts, end)
         name = self.named[at - 1] if at else None
         if name is None or name.end < end:
@@ -367,7 +346,7 @@ class WrittenLaws(SpokenLaws):
         return super().law_of(citation)
 
     def _law_of_bare(self, start: int) -> tuple[Law, bool, bool]:
-        """The law of a citation that names none; whether the text tells it, and by its name."""
+        """Return the law of a citation without one, and whether it is certain and named."""
         before = self._word_before(start)
         if self.own and (self.own.is_attached(start) or names_itself(self._text, start)):
             return Law(()), True, False
@@ -389,11 +368,10 @@ class WrittenLaws(SpokenLaws):
         return law, len(here) == 1 and is_certain, False
 
     def _is_english(self, start: int, end: int) -> bool:
-        """Whether a word stands in an English sentence, and is no name in it."""
         return _IN_A_SENTENCE.fullmatch(self._text, start, end) is not None
 
     def _spoken_of(self, position: int) -> Law:
-        """What a bare article can be of: the laws of its paragraph, else the one spoken of last."""
+        """Return the laws a bare article may belong to: of its paragraph, else the latest."""
         here, _ = self._heard.in_line(position)
         if not here:
             last = next(iter(self._heard.recent(position)), None)
@@ -403,7 +381,7 @@ class WrittenLaws(SpokenLaws):
         return self._law(tuple(dict.fromkeys(id_ for law in here for id_ in law.ids)))
 
     def _acts(self, position: int) -> Law | None:
-        """Return what 法 can mean: the act spoken of last, or that of the order spoken of."""
+        """Return the candidates for 法: the latest act, or the act of the latest order."""
         for one in self._heard.recent(position):
             if not one.law.ids or self._names.is_act(one.law.ids[0]):
                 return one.law
@@ -423,7 +401,7 @@ class WrittenLaws(SpokenLaws):
         return _Spoken(name.end, _law_of(name, self._names), is_other)
 
     def _definition(self, name: str, position: int) -> Law | None:
-        """The law that a text calls so from a place before this one on."""
+        """Return the law defined under this name before the place."""
         said = self.defined.get(name, ())
         at = bisect_left(said, position, key=lambda one: one[0])
         return said[at - 1][1] if at else None
@@ -434,7 +412,7 @@ class WrittenLaws(SpokenLaws):
             law = _law_of(name, self._names)
             numbered = _NUMBER_BEHIND.match(self._text, name.end)
             if not law.ids and numbered and (ids := self._names.lookup(numbered["number"])):
-                # What people call a law (フリーランス法) is known by its number from there on.
+                # From here on, a popular name (フリーランス法) is known by the law's number.
                 law = self._law(ids)
                 defined.setdefault(name.words, []).append((name.start - 1, law))
             found = _DEFINED.match(self._text, name.end) or _CALLED.match(self._text, name.end)
@@ -444,14 +422,13 @@ class WrittenLaws(SpokenLaws):
 
 
 def _article_of(resolutions: Sequence[Resolution]) -> str:
-    """The number of the article that is cited first; "" where it has none, or a branch."""
     targets = (target for one in resolutions for target in (*one.candidates, *one.cited))
     number = next((target.locator.article for target in targets), "")
     return number if number.isdecimal() else ""
 
 
 def citations_of(text: str, laws: WrittenLaws, resolver: CitationResolver) -> list[Cited]:
-    """The citations of a flowing text, in order."""
+    """Return the citations of a flowing text, in order."""
     resolved = resolver.resolve(text, laws=laws)
     written = {one.start: one for one in find_citations(text)} if laws.own else {}
     last_own: Locator | None = None
@@ -472,7 +449,7 @@ def citations_of(text: str, laws: WrittenLaws, resolver: CitationResolver) -> li
             parts = tuple(_EACH_PART.findall(behind[0])) if behind else ()
             until = behind.end() if behind else end
             if basis.is_own:
-                # A small corpus may have an article of that number, which is not meant.
+                # A small corpus may have an article of that number by chance.
                 members = [replace(one, candidates=()) for one in members]
             if basis.is_own and laws.own and start in written:
                 last_own = laws.own_place(written[start], last_own)
@@ -482,13 +459,13 @@ def citations_of(text: str, laws: WrittenLaws, resolver: CitationResolver) -> li
 
 
 def cited_within(cited: Sequence[Cited], start: int, end: int) -> Sequence[Cited]:
-    """Those of some citations, which are in order, that begin in a span."""
+    """Return the citations beginning within a span; they are in order."""
     first = bisect_left(cited, start, key=lambda one: one.start)
     return cited[first : bisect_left(cited, end, lo=first, key=lambda one: one.start)]
 
 
 def _named(text: str, names: LawNames) -> Iterator[LawNamed]:
-    """The laws that each line names, as spans of the whole text."""
+    """Return the laws named in each line, as spans of the text."""
     start = 0
     for line in text.split("\n"):
         for name in laws_in_any_state(line, names) if line.strip() else ():
@@ -502,10 +479,7 @@ def _named(text: str, names: LawNames) -> Iterator[LawNamed]:
 def _with_former(
     named: Iterable[LawNamed], text: str, former: Collection[str]
 ) -> Iterator[LawNamed]:
-    """The laws named, those by a whole title of before that are known by its end alone.
-
-    外国為替及び外国貿易管理法: spelling tells where a name ends, and titles where it begins.
-    """
+    """Add laws named by a whole former title: 外国為替及び外国貿易管理法."""
     for name in named:
         longest = max(
             (

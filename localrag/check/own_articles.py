@@ -1,7 +1,7 @@
-"""The articles of the text itself, as contracts and rules have them: 第三条 of a contract.
+"""Finds the articles of the text itself, such as 第三条 of a contract.
 
-Headings that number articles upwards tell them; the numbers before its lines tell what stands in an
-article. A citation of one is looked up here, and never in a law.
+Headings with rising article numbers identify them; numbers before lines give their paragraphs. A
+citation of such an article is looked up here, never in a law.
 """
 
 import re
@@ -19,19 +19,19 @@ _HEADING = re.compile(
     r"(?=[ 　\t（(【［\[：:.．]|$)",
     re.MULTILINE,
 )
-# 2　, 2., ２項, (2), ②, 二: what the lines of an article are numbered by.
+# Numbers of lines in an article: 2　, 2., ２項, (2), ②, 二.
 _LINE = re.compile(
     r"^[ \t　]*(?:[-*・] *)?(?:[（(](?P<bracketed>[0-9０-９一二三四五六七八九十]{1,3})[)）]"
     r"|(?P<circled>[①-⑳])|第?(?P<plain>[0-9０-９]{1,3})(?:[.．、)）　 \t]|項)"
     r"|(?P<kanji>[一二三四五六七八九十]{1,3})[　 \t、.．])",
     re.MULTILINE,
 )
-# 甲は、①…、②…, …とする。2 乙は…: numbers within a line.
+# Numbers within a line: 甲は、①…、②…, …とする。2 乙は….
 _WITHIN_LINE = re.compile(
     r"[①-⑳]|[（(][0-9０-９一二三四五六七八九十]{1,2}[)）]|。[ 　]?[0-9０-９]{1,2}[ 　.．]"
 )
 _CAPTION = re.compile(r"\A[ 　]*[（(【［\[][^\n]{1,40}[）)】］\]][ 　]*(?=\n)")
-# 別紙1第2条: of what is attached to it, which is no part of its articles.
+# 別紙1第2条: of an attachment, not of the text's articles.
 _ATTACHED = re.compile(
     "(?:別紙|別添|別記|別表|別冊|付属書|附属書|添付書類?|添付資料|仕様書|様式|見積書|約款|覚書|原契約)"
     "[0-9０-９一二三四五六七八九十A-Za-zＡ-Ｚ]{0,3}[（(]?[^（）()。、\n]{0,20}[)）]?"
@@ -41,19 +41,13 @@ _LONGEST_ATTACHED = 40
 
 
 class _Article(NamedTuple):
-    """An article of the text: its number, and where it begins and ends."""
-
     number: str
     start: int
     end: int
 
 
 class OwnArticles:
-    """The articles of a flowing text.
-
-    Args:
-        text: as it flows.
-    """
+    """The articles of a flowing text."""
 
     def __init__(self, text: str) -> None:
         self._text = text
@@ -64,17 +58,12 @@ class OwnArticles:
         self.is_whole = numbers == [str(number) for number in range(1, len(numbers) + 1)]
 
     def is_attached(self, start: int) -> bool:
-        """Whether a citation that begins at a place is of a part that is attached to the text."""
+        """Whether a citation belongs to an attachment of the text."""
         floor = max(0, start - _LONGEST_ATTACHED)
         return _ATTACHED.search(self._text, floor, start) is not None
 
     def place(self, citation: ProvisionCitation, last: Locator | None) -> Locator | None:
-        """The own provision that a citation means; None where code does not tell.
-
-        Args:
-            citation: of no law.
-            last: the own provision that was cited last.
-        """
+        """Return the own article meant by a citation, given the last one; None if unclear."""
         written, word = citation.locator, citation.article_word
         if citation.item_word or citation.paragraph_word.startswith(("前", "次", "この")):
             return None
@@ -90,19 +79,19 @@ class OwnArticles:
         return Locator("", article, written.paragraph, written.item) if article else None
 
     def _relative(self, start: int, word: str) -> str:
-        """The article that 前条 or 次条, or 第2項 alone, means where it stands."""
+        """Return the article meant by 前条, 次条, or 第2項 alone."""
         at = bisect_right(self._starts, start) - 1
         if at < 0:
             return ""
         if word.startswith(("前", "次")):
             at += -count(word) if word.startswith("前") else 1
             if not 0 <= at < len(self._articles):
-                # There is none before the first: what is cited is not there.
+                # Nothing precedes the first article, so the cited one is missing.
                 return "0"
         return self._articles[at].number
 
     def has(self, place: Locator) -> bool | None:
-        """Whether the text has a provision; None where its lines do not tell."""
+        """Whether the text has a provision; None if its lines do not show it."""
         article = self._by_number.get(place.article)
         if article is None:
             return False if self.is_whole else None
@@ -118,14 +107,14 @@ class OwnArticles:
             return True
         if told:
             return False
-        # A line without a number may be a paragraph whose number the file does not have.
+        # A line without a number may be a paragraph; some files omit numbers.
         lines = [line for line in _CAPTION.sub("", body).split("\n") if line.strip()]
         least = max([2, *wanted] if place.item else wanted, default=0)
         return None if len(lines) >= least or _WITHIN_LINE.search(body) else False
 
 
 def _rising(text: str) -> Iterator[_Article]:
-    """The articles under headings whose numbers run upwards from the first."""
+    """Yield the articles whose numbers rise from the first."""
     found: list[tuple[str, int, int]] = []
     for match in _HEADING.finditer(text):
         number = read_number(match["article"])

@@ -1,9 +1,8 @@
-"""Quotations beside the provisions that a text says they are of, word for word.
+"""Compares quotations with the provisions they are attributed to, word for word.
 
-A quotation is what stands in 「」 or in a block and is said to be of a provision: 民法第709条は
-「…」と規定する, 「…」（民法第709条）. What was left out and marked so (…, （略）) may be left out.
-A word of the law that is used (第2条の「渡し舟」とは) holds where it stands there, and is never
-called wrong.
+A quotation is in 「」 or in a block: 民法第709条は「…」と規定する, 「…」（民法第709条）. Marked
+omissions (…, （略）) are allowed. A single word of the law (第2条の「渡し舟」とは) holds if the law
+has it, and is never called wrong.
 """
 
 import re
@@ -32,9 +31,9 @@ from localrag_indexes.analysis.normalize import with_blanks
 _LONGEST, _REACH = 2_000, 90
 _PAIRS = {"「": "」", "『": "』", "“": "”"}
 _MARK = re.compile("[「」『』“”]|\n[ \t]*\n")
-# Where a quotation goes on in the next cell of a row: the border, and the head of that column.
+# A quotation continues in the next cell: border and column header between.
 _BORDER = re.compile("\t(?:[^\t\n。、：:「」『』]{1,60}[：:] ?)?")
-# What an editor puts in, and what an emphasis is told by, are no words of the law.
+# Insertions of an editor and notes on emphasis are no words of the law.
 _INSERTED = re.compile(
     r"[〔［\[][^〔〕［］\[\]\n]{1,40}[〕］\]]|[（(](?:傍点|下線|強調|太字)[^（）()]{0,20}[)）]"
 )
@@ -48,7 +47,7 @@ _OTHER_SPEAKER = re.compile(
     "判決|判例|判示|最判|最決|最高裁|大判|高判|地判|裁判所|通説|多数説|学説|有力説|ガイドライン|指針|通達|Q&A|Ｑ＆Ａ|答弁|逐条"
     "|契約書|約款|主張|原告|被告|と解|解釈|理解|説明|いわゆる|呼ば|改正前|旧法"
 )
-# 行訴法11条1項の被告は「…」: what the provision speaks of is no party of a case.
+# 行訴法11条1項の被告は「…」: here 被告 is no party of a case.
 _OF_THE_PROVISION = re.compile("^の(?:原告|被告)")
 _NAME_BEGINS = re.compile("[^。、「」]{0,40}")
 _OPENS_BLOCK = re.compile(
@@ -59,32 +58,31 @@ _LEADS = re.compile(
 )
 _BRACKETED = re.compile(r"[」』”\"]?[ 　]?[（(]")
 _STRAIGHT = re.compile(r"\"(?P<words>[^\"\n「」『』]{4,2000})\"(?=[ 　]?[（(])")
-# …（民法709条）, at the end of the last line of a block.
+# …（民法709条）, at the end of a block's last line.
 _SOURCE_BEHIND = re.compile(r"[（(][^（()）\n]*[)）][。 　]*$")
 _BLOCK = re.compile(r"(?:^[ \t]*>.*(?:\n|$))+", re.MULTILINE)
 _LINE_BEHIND = re.compile(r"\n?[^\n]*")
 _BLOCK_SIGN = re.compile(r"^[ \t]*>[ \t]?", re.MULTILINE)
-# 民法96条1項　詐欺又は…: where it is from, not its words.
+# 民法96条1項　詐欺又は…: a source, not words of the quotation.
 _HEAD = re.compile(
     r"^[^\s「」。]{1,60}?[法令則例]第?[0-9０-９〇一二三四五六七八九十百千]{1,8}条"
     r"[のノ第項号0-9０-９〇一二三四五六七八九十百千]{0,16}[　 \t]+"
 )
-# So many letters are more than a word of the law that is used.
+# A single word of the law is shorter than this.
 _SENTENCE, _CLAUSE, _WORDS = 24, 16, 12
 _LONGEST_LIST, _LONGEST_BRACKETS = 50, 400
 _CLOSES = re.compile(r"[)）\n]")
 _ALIKE, _VERY_ALIKE = 0.55, 0.8
-# Letters of a foot and a head between two pages, and of the provision on each side of them.
+# Letters of a header or footer between pages, and of the provision around them.
 _LONGEST_REMARK, _LEAST_BESIDE, _BY_CHANCE = 200, 6, 4
 
 
 class Quoted(NamedTuple):
-    """A quotation that a text says is of provisions.
+    """A quotation attributed to provisions, the likeliest last.
 
     Attributes:
         start, end: span of its words in the flowing text, without quotation marks.
-        cited: of which it is said to be, the likeliest last.
-        is_said: whether the text says that the provision has these very words.
+        is_said: whether the text claims these very words.
     """
 
     start: int
@@ -94,7 +92,7 @@ class Quoted(NamedTuple):
 
 
 def quotations_of(text: str, cited: Sequence[Cited], cells: Cells) -> list[Quoted]:
-    """Find what a flowing text quotes and the provisions that it quotes it from, in order."""
+    """Return the quotations of a flowing text with their provisions, in order."""
     blocks = list(_blocks(text, cited))
     starts = [block.start for block in blocks]
     marked = [
@@ -106,13 +104,13 @@ def quotations_of(text: str, cited: Sequence[Cited], cells: Cells) -> list[Quote
 
 
 class _Sentences:
-    """Where the sentences of a text begin; none begins inside of brackets or quotation marks."""
+    """Beginnings of sentences; none is inside brackets or quotation marks."""
 
     def __init__(self, text: str) -> None:
         self._starts = [start for start, _ in split_sentences(text)]
 
     def start(self, position: int) -> int:
-        """Where the sentence begins that a position stands in."""
+        """Return the beginning of the sentence at a position."""
         at = bisect_right(self._starts, position)
         return self._starts[at - 1] if at else 0
 
@@ -120,9 +118,8 @@ class _Sentences:
 def _marked(
     text: str, cited: Sequence[Cited], sentences: _Sentences, cells: Cells
 ) -> Iterator[Quoted]:
-    """Quotations in quotation marks."""
     for straight in _STRAIGHT.finditer(text):
-        # Which of two such marks opens only the citation behind them shows.
+        # Only the citation after them shows the opening mark.
         if of := _behind(text, straight.end("words"), cited):
             yield Quoted(*straight.span("words"), of, True)
     for start, end in _spans(text, cells):
@@ -137,10 +134,7 @@ def _marked(
 
 
 def _spans(text: str, cells: Cells) -> Iterator[tuple[int, int]]:
-    """The outermost quotations of a text, without their marks; an empty line ends them all.
-
-    One that its cell does not close ends where the next one opens.
-    """
+    """Yield the outermost quotations, without marks; an empty line ends them."""
     opened: list[tuple[str, int]] = []
     for mark in _MARK.finditer(text):
         sign = mark[0]
@@ -157,7 +151,7 @@ def _spans(text: str, cells: Cells) -> Iterator[tuple[int, int]]:
 
 
 def _behind(text: str, end: int, cited: Sequence[Cited]) -> tuple[Cited, ...]:
-    """What the brackets right behind a quotation cite: 「…」（民法第709条）."""
+    """Return the citations in brackets after a quotation: 「…」（民法第709条）."""
     opening = _BRACKETED.match(text, end)
     if opening is None:
         return ()
@@ -166,9 +160,9 @@ def _behind(text: str, end: int, cited: Sequence[Cited]) -> tuple[Cited, ...]:
         return ()
     inside = text[opening.end() : closing.start()]
     found = tuple(cited_within(cited, opening.end(), closing.start()))
-    # Of a long name only the end may be known to be one.
+    # Sometimes only the end of a long name is recognized.
     before = inside[: found[0].start - opening.end()] if found else ""
-    # 裁判所法施行令 names a law, and no court.
+    # 裁判所法施行令 names a law, not a court.
     spans = [(one.start - opening.end(), one.end - opening.end()) for one in found]
     if not found or not _NAME_BEGINS.fullmatch(before):
         return ()
@@ -178,7 +172,7 @@ def _behind(text: str, end: int, cited: Sequence[Cited]) -> tuple[Cited, ...]:
 def _beside(
     text: str, start: int, end: int, cited: Sequence[Cited], cells: Cells
 ) -> tuple[Cited, ...]:
-    """What the cell behind a quotation names, where the quotation fills its own."""
+    """Return the citations of the next cell, if the quotation fills its own."""
     cell = cells.around(start)
     if cell is None or cell.start < start - 1 or text[end + 1 : cell.end].strip("。"):
         return ()
@@ -194,7 +188,7 @@ def _before(
     *,
     is_said: bool,
 ) -> tuple[Cited, ...]:
-    """What a quotation is said to be of by what stands before it in its sentence."""
+    """Return the citations before a quotation in its sentence."""
     floor = sentences.start(start - 1)
     found = _last_list(cited, floor, start)
     said_before = text[max(floor, start - _REACH) : start - 1]
@@ -214,7 +208,7 @@ def _before(
 
 
 def _last_list(cited: Sequence[Cited], floor: int, end: int) -> tuple[Cited, ...]:
-    """The citation that ends last before a place, and those that are listed with it."""
+    """Return the last citation before a place, with its list."""
     at = bisect_left(cited, end, key=lambda one: one.start) - 1
     while at >= 0 and cited[at].end >= end:
         at -= 1
@@ -228,7 +222,7 @@ def _last_list(cited: Sequence[Cited], floor: int, end: int) -> tuple[Cited, ...
 
 
 def _blocks(text: str, cited: Sequence[Cited]) -> Iterator[Quoted]:
-    """Block quotations, of what the line before them cites, else their own last line or label."""
+    """Yield block quotations with citations, from the line before, the last line or a label."""
     for match in _BLOCK.finditer(text):
         start, end = match.start(), match.end()
         above_end = start
@@ -252,7 +246,7 @@ def _blocks(text: str, cited: Sequence[Cited]) -> Iterator[Quoted]:
 
 
 def _is_label(text: str, cited: Cited) -> bool:
-    """Whether a citation is what a line of a block begins with: > 第七百九条　…."""
+    """Whether a citation is the label of a line: > 第七百九条　…."""
     line = text.rfind("\n", 0, cited.start) + 1
     return not text[line : cited.start].strip("> \t　*") and text[cited.end : cited.end + 1] in (
         *" 　（(\n",
@@ -262,7 +256,7 @@ def _is_label(text: str, cited: Cited) -> bool:
 def _bracketed_at_end(
     text: str, cited: Sequence[Cited], start: int, end: int
 ) -> tuple[int, tuple[Cited, ...]] | None:
-    """Where the brackets begin that end a block, and what they cite; None where they cite none."""
+    """Return the beginning of the last brackets of a block, and their citations, or None."""
     last = start + len(text[start:end].rstrip())
     bracket = _SOURCE_BEHIND.search(text, text.rfind("\n", start, last) + 1 or start, last)
     if bracket is None or bracket.start() == start:
@@ -272,7 +266,7 @@ def _bracketed_at_end(
 
 
 def _closing(text: str, cited: Sequence[Cited], start: int, end: int) -> Cited | None:
-    """The citation that is the last line of a block, or the line behind it: （民法第709条）."""
+    """Return the citation in the last line of a block, or after it: （民法第709条）."""
     behind = _LINE_BEHIND.match(text, end)
     until = behind.end() if behind else end
     for last in cited_within(cited, start, until)[-1:]:
@@ -285,11 +279,11 @@ def _closing(text: str, cited: Sequence[Cited], start: int, end: int) -> Cited |
 
 
 def check_quotation(quoted: Quoted, flow: Flow, texts: LawTexts) -> Finding:
-    """Compare a quotation with the provisions that it is said to be of."""
+    """Compare a quotation with its provisions."""
     place = flow.place(quoted.start, quoted.end)
     said = flow.written(place)
     targets = list(dict.fromkeys(t for cited in quoted.cited for t in cited.targets))
-    # As written: in the flowing text short citations are written out.
+    # As written: the flowing text spells citations out.
     words = _HEAD.sub("", _BORDER.sub("", _BLOCK_SIGN.sub("", said)))
     parts = _parts(words)
 
@@ -341,7 +335,7 @@ def check_quotation(quoted: Quoted, flow: Flow, texts: LawTexts) -> Finding:
 
 
 def _told(kinds: set[Difference], verdict: Verdict) -> tuple[Verdict, Fact]:
-    """What is told of a quotation that has the words of the provision, and differs in less."""
+    """Make the finding for a quotation with the provision's words and smaller differences."""
     if Difference.PENALTY in kinds:
         return verdict, Fact(FactKind.PENALTY_RENAMED, day=PENALTIES_RENAMED)
     if Difference.BRACKETS in kinds:
@@ -350,27 +344,18 @@ def _told(kinds: set[Difference], verdict: Verdict) -> tuple[Verdict, Fact]:
 
 
 def _parts(text: str) -> list[str]:
-    """The stretches of a quotation between what was left out, as they are compared."""
+    """Split a quotation at its omissions."""
     plain = _INSERTED.sub("", without_omissions(_words(text), "\0"))
     lines = (line for part in plain.split("\0") for line in part.split("\n"))
     return [part for line in lines if (part := letters(line).strip("。"))]
 
 
 def _has(passage: Passage, parts: Sequence[str]) -> bool:
-    """Whether a provision has the stretches in their order."""
     return any(_in_order(letters(text), parts) for text in (bare(passage.text), passage.text))
 
 
 def _is_parted_by_page(passage: Passage, said: str, ends: Sequence[int]) -> bool:
-    """Whether a quotation has the words of a provision but for some where a page ends.
-
-    They may be a foot or a head of the page that its reader has not told from the text.
-
-    Args:
-        passage: the provision.
-        said: the quotation as it is written.
-        ends: where pages end in it.
-    """
+    """Whether only a header or footer at the ends of pages differs."""
     for end in ends:
         before, behind = letters(said[:end]), letters(said[end:])
         for text in (letters(bare(passage.text)), letters(passage.text)):
@@ -378,7 +363,7 @@ def _is_parted_by_page(passage: Passage, said: str, ends: Sequence[int]) -> bool
             tail = _longest_head(behind[::-1], text[::-1])
             if len(before) + len(behind) - head - tail > _LONGEST_REMARK:
                 continue
-            # A letter or two of what is between may be those of the provision by chance.
+            # One or two equal letters between may be chance.
             if any(
                 before[: head - less] + behind[len(behind) - tail + fewer :] in text
                 for less in range(_BY_CHANCE)
@@ -390,7 +375,7 @@ def _is_parted_by_page(passage: Passage, said: str, ends: Sequence[int]) -> bool
 
 
 def _longest_head(words: str, text: str) -> int:
-    """How many letters, from the first one, a text has as they are."""
+    """Return the length of the longest beginning found unchanged in a text."""
     return bisect_left(range(1, len(words) + 1), True, key=lambda n: words[:n] not in text)
 
 
@@ -405,7 +390,7 @@ def _in_order(text: str, parts: Sequence[str]) -> bool:
 
 
 def _elsewhere(targets: Sequence[Target], parts: Sequence[str], texts: LawTexts) -> Fact | None:
-    """Where else in the law the words stand: in the article, or in another one."""
+    """Find the words elsewhere in the law: in the article first, then in others."""
     longest = max(parts, key=len)
     if len(longest) < _WORDS:
         return None
@@ -422,7 +407,7 @@ def _elsewhere(targets: Sequence[Target], parts: Sequence[str], texts: LawTexts)
 
 
 def _older(targets: Sequence[Target], parts: Sequence[str], texts: LawTexts) -> Fact | None:
-    """The other state of the law in which the provision has the words."""
+    """Find another state of the law with these words."""
     for target in targets:
         for state, passage in texts.other_states(target):
             if _has(passage, parts):
@@ -432,12 +417,12 @@ def _older(targets: Sequence[Target], parts: Sequence[str], texts: LawTexts) -> 
 
 
 def _likest(passages: Sequence[Passage], said: str) -> tuple[Passage, Likeness]:
-    """The provision that is most like a quotation, and how much."""
+    """Return the provision most similar to a quotation, and the similarity."""
     quoted = canon(_words(said))
     alike = [(passage, likeness(quoted, canon(bare(passage.text)))) for passage in passages]
     return max(alike, key=lambda one: one[1].share)
 
 
 def _words(text: str) -> str:
-    """The words of a quotation; one of several lines has printed numbers."""
+    """Return the words of a quotation, without printed numbers if it has several lines."""
     return bare(text) if "\n" in text.strip() else text

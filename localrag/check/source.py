@@ -1,16 +1,21 @@
-"""The text that is checked: read from a file or given, and how its lines flow together."""
+"""Reads the text to check, from a file or as given, and makes it flow.
+
+Lines are joined and citations spelled as in statutes. In tables, a law in one column and an article
+number in the next are one citation: 民法, 724.
+"""
 
 import re
 from bisect import bisect_left, bisect_right
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
 from stat import S_ISDIR, S_ISREG
+from typing import NamedTuple
 
 from rich.cells import cell_len
 
-from localrag.check.article_columns import articles_in_columns
 from localrag.check.spread import spread_letters
 from localrag.check.types import Place
 from localrag.corpus import readers
@@ -30,25 +35,24 @@ from localrag.text.folding import Spelling
 from localrag.text.harmless import one_line
 from localrag_indexes.analysis.normalize import FORMAL_NUMERALS, PlainText, original_span
 
-# Formats in which a line is a whole paragraph; in the others a sentence may go on in the next one.
+# In these formats a line is a paragraph; in others a sentence may continue.
 _WHOLE_LINES = ("docx", "html", "pdf", "image", "xlsx", "pptx", "csv", "eml", "msg")
 _FORMATS = (*_WHOLE_LINES, "text", "markdown")
 _TEXT_FILES = (".txt", ".text")
-# How the reader of Word files begins a footnote or an endnote.
+# Beginnings of notes, as the reader of Word files writes them.
 _NOTE = re.compile("((?:文末)?注[^　\n]{1,8})　")
 _LONGEST = 5_000_000
 _LONGEST_NAME = 1_000
-# Not `corpus.readers.flowing`: that one needs a common width, and a text that is pasted has none.
-# Here the names of laws say whether a line goes on, and a citation that is cut is found whole.
-# A line ends by itself after a sentence, a heading or a caption, and before an item, a quotation
-# or a label (相続：).
+# Not `corpus.readers.flowing`: it needs lines of common width, and pasted text has none. Here names
+# of laws and cut citations show a continued line. Sentences, headings, captions, and the lines
+# before items, quotations or labels (相続：) end by themselves.
 _RUNS_ON = re.compile(
     r"(?<=[^。．.!?！？:：」』）)\]|#>\s])[ \t]*\n[ \t　]*"
     r"(?=[^\s#>|\-*+・○●◎■□◆◇▼▽※（(「『①-⑳])"
     r"(?!(?:第[ 　]?)?[0-9０-９〇一二三四五六七八九十百]+(?:[条章節編款][ 　（(\n]|[.)．）、　\t]))"
     r"(?![^\s。、，：:]{1,10}[：:])"
 )
-# A break within a paragraph of HTML or Word: behind a comma no sentence ends.
+# A break within a paragraph of HTML or Word; a comma before it ends no sentence.
 _GOES_ON = re.compile(
     r"(?<=[、，])[ \t　]*\n[ \t　]*(?=[^\s#>|\-*+・○●◎■□◆◇▼▽※（(①-⑳\t][^\t|\n]*(?:\n|$))"
 )
@@ -56,20 +60,20 @@ _GOES_ON = re.compile(
 _NAME_IN_MARKS = re.compile(
     "[「『【〔“](?P<name>[^「」『』【】〔〕“”。、\n]{1,60})[」』】〕”](?=第?[0-9０-９〇一二三四五六七八九十百千]+条)"
 )
-# 民法第709条 and, in the next line, 会社法第8条: a list, for no sentence has them side by side.
+# 民法第709条 and 会社法第8条 on the next line: a list, no sentence.
 _CITED = re.compile("[条項号](?:の[0-9０-９〇一二三四五六七八九十]+)*$")
 _LAW = re.compile(r"(?!施行)[一-鿿ァ-ヶー]{1,60}?[法令則例](?=第|[0-9０-９]|[（(\s]|$)")
-# 民109③ and, in the next line, 刑36①
+# 民109③ and 刑36① on the next line.
 _SHORT_ENDS = re.compile("[条項号書0-9０-９①-⑳]$")
 _SHORT_BEGINS = re.compile("[一-鿿ァ-ヶーA-Za-z]{1,20}[0-9０-９]")
-# 第1　争点, (2) 請求の趣旨, 事件名 1: a heading or a row, which no sentence goes on from.
+# 第1　争点, (2) 請求の趣旨, 事件名 1: a heading or a row.
 _NUMBERED_HEADING = re.compile(
     r".*[一-鿿ぁ-ゖァ-ヶー](?<!第)[ 　\t][0-9０-９]{1,4}"
     r"|[ 　\t]*(?:第?[ 　]?[0-9０-９一二三四五六七八九十]{1,3}[ 　\t.．、]|[①-⑳]|[ア-ン][ 　\t]"
     r"|[（(][0-9０-９一二三四五六七八九十ア-ンa-z]{1,2}[)）])[^。、，]{1,25}"
 )
-# Courts leave out 第 where the number is in kanji, too: 七〇九条, 一条二項, 四条及び五条.
-# 三条市 and 四条通 are places, 全三条 and 五か条 are counted; 七〇九 is a number of nothing else.
+# Courts also omit 第 before kanji numerals: 七〇九条, 一条二項, 四条及び五条. 三条市 and 四条通 are
+# places, 全三条 and 五か条 are counts. 七〇九 is only a citation.
 _KANJI_DIGIT = "〇零一二三四五六七八九"
 _NOT_BEFORE = rf"(?<![第前次全数計約各箇か{_KANJI_DIGIT}{FORMAL_NUMERALS}零十百千万億0-9０-９.．])"
 _GOES_ON_AS_CITED = (
@@ -79,49 +83,49 @@ _GOES_ON_AS_CITED = (
 _BARE = re.compile(
     rf"{_NOT_BEFORE}(?:[{_KANJI_DIGIT}]{{2,}}+[条條](?![例約理件文])"
     rf"|[一二三四五六七八九十百千万億]++[条條](?:{_GOES_ON_AS_CITED}))"
-    # Right behind an article (七〇九条二項) it needs none.
+    # Not needed right after an article (七〇九条二項).
     rf"|{_NOT_BEFORE}(?<![の条條])(?:[一二三四五六七八九十]{{1,3}}|[0-9０-９]{{1,2}})項(?:{_GOES_ON_AS_CITED})"
     rf"|(?:(?<=号[、，・と{DASHES}])|(?<=号(?:及び|又は|から|より|乃至))|(?<=号並びに)"
     r"|(?<=号(?:および|または|ないし)))[一二三四五六七八九十]{1,3}号"
 )
-# 一八四条の二二項 is 第百八十四条の二第二項: a branch has no 項. Where a longer number is to be
-# cut, the law tells (`localrag.check.citations`); here the last digit is the paragraph.
+# 一八四条の二二項 is 第百八十四条の二第二項: a branch has no 項. Here the last digit is the
+# paragraph; `localrag.check.citations` asks the law about longer numbers.
 _BRANCH_DIGIT = f"{_KANJI_DIGIT}十0-9０-９"
 RUN_TOGETHER = re.compile(
     rf"[条條](?:[のノ][{_BRANCH_DIGIT}]{{1,3}})*?[のノ]"
     rf"(?P<run>[{_BRANCH_DIGIT}]{{1,4}}[一二三四五六七八九十1-9１-９])(?=(?P<level>[項号]))"
 )
 """A branch of an article and its paragraph, or item, as one number."""
-# 前掲法7条, 上記条項: courts call so what others call 同法.
+# 前掲法7条, 上記条項: as others write 同法.
 _CITED_ABOVE = re.compile("(?:前掲|前記|上記)の?(?=[法条項](?![律令定則規人件文目]))")
-# A label ends in a noun or a number; だけ, 及び and は go on.
+# A label ends in a noun or a number; だけ, 及び and は continue.
 _ENDS_A_LABEL = re.compile("(?:[一-鿿々ァ-ヶー](?<!及)|[0-9０-９])[ 　]*$")
 _CONTINUES = re.compile("[はがをにのへ]|第?[ 　]?[0-9０-９一二三四五六七八九十]{1,3}[項号]")
-# 渡し舟法 and, below it, 第8条は: an article of that law.
+# 渡し舟法 and 第8条は on the next line: an article of that law.
 _ARTICLE = re.compile("[ 　]*第?[ 　]?[0-9０-９〇一二三四五六七八九十百千]{1,7}[条條]")
 _OPEN = re.compile("「[^」]*$|（[^）]*$")
-# A column that is this much narrower than the next line was not filled.
+# A column this much narrower than the next line was not full.
 _ROOM_LEFT = 0.6
 _LATIN = re.compile("[A-Za-z0-9,;]")
 _RETURN = re.compile("\r\n?")
 _LINE_BREAK = re.compile("\r\n?|\n")
-# A contract, which means its own by a bare Article 5.
+# A contract: its bare "Article 5" is its own.
 _OWN_ENGLISH = re.compile(r"^[ \t]*(?:#+ *)?\**Article (\d{1,3})\b", re.IGNORECASE | re.MULTILINE)
 _ENGLISH = re.compile("(?<![A-Za-z])Art", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """A text to be checked.
+    """A text to check.
 
     Attributes:
-        name: of the file; "" for text that was given as such.
+        name: of the file; "" for a given text.
         kind: its format, as of a document of a corpus.
-        text: all of it.
-        pages: where each page begins, in characters; empty where pages are unknown.
-        omissions: what of the file is not in the text, or needs a word; the report names it.
-        confidences: how sure OCR is of the characters of each page, from 0 to 1; None for a page
-            that has its own text; empty where all have.
+        text: the whole text.
+        pages: beginnings of pages, in characters; empty if unknown.
+        omissions: parts of the file not read or to be read with care.
+        confidences: OCR confidence of each page, 0 to 1; None for pages with text, empty if all
+            have.
     """
 
     name: str
@@ -133,12 +137,7 @@ class Source:
 
 
 def given(text: str) -> Source:
-    """Text that was given as such.
-
-    Raises:
-        UsageError: it is empty.
-        InputError: it is longer than can be checked.
-    """
+    """Take a given text; raises `UsageError` if empty, `InputError` if too long."""
     if not text.strip():
         raise UsageError(
             N_("There is no text to check."), N_("Name a file, or give the text itself.")
@@ -147,11 +146,7 @@ def given(text: str) -> Source:
 
 
 def named_file(text: str) -> Path | None:
-    """The file that somebody names where a text may stand, too; None where it is the text itself.
-
-    What looks like the name of a file and is none is still taken for one, so that it is told; so is
-    what lies in a folder that may not be entered.
-    """
+    """Return the file named by a text, even a missing one; None for the text itself."""
     if not text.strip() or "\n" in text or len(text) > _LONGEST_NAME:
         return None
     path = Path(text)
@@ -166,12 +161,10 @@ def named_file(text: str) -> Path | None:
 
 
 def named_files(words: Sequence[str]) -> list[Path]:
-    """The files that the words of a command name; none where they are the text itself.
-
-    A name with blanks that nobody quoted is one file.
+    """Return the files named by words; [] if the words are the text itself.
 
     Raises:
-        UsageError: one of several words is a file, and another one is not.
+        UsageError: only some of the words are files.
     """
     whole = named_file(" ".join(words))
     if len(words) == 1 or (whole and S_ISREG(_mode(whole))):
@@ -190,7 +183,7 @@ def named_files(words: Sequence[str]) -> list[Path]:
 
 
 def _mode(path: Path) -> int:
-    """What a path is (`stat`); 0 where there is nothing, or it may not be known."""
+    """Return the mode of a path; 0 if it is missing or hidden."""
     try:
         return path.stat().st_mode
     except (OSError, ValueError):
@@ -198,13 +191,9 @@ def _mode(path: Path) -> int:
 
 
 def opened(path: Path, limits: Limits | None = None) -> Source:
-    """Read a text file, Markdown, HTML, PDF, a file of Office, a message or a scanned image.
+    """Read a file: text, Markdown, HTML, PDF, Office, mail, or a scan.
 
-    Of a file that holds others (a mail with attachments) its own text is checked. The others are
-    counted among the omissions; those that cannot be read are named there with their cure.
-
-    Raises:
-        InputError: it cannot be read, or is of another format.
+    The omissions count its attachments, which are not read. Raises `InputError`.
     """
     if S_ISDIR(_mode(path)):
         raise InputError(
@@ -235,7 +224,7 @@ def opened(path: Path, limits: Limits | None = None) -> Source:
         )
     (document,) = documents
     omissions[N_("files inside it, which were not checked"), False] += within
-    # Of a text file the lines are told, so they stay as they are.
+    # Reports give line numbers of text files, so lines stay.
     is_plain = document.kind == "text" and path.suffix.lower() in _TEXT_FILES
     text = decode(path.read_bytes()) if is_plain else document.text
     pages = page_starts(document.metadata)
@@ -257,7 +246,7 @@ def _confidences(document: Document) -> tuple[float | None, ...]:
 
 
 def _naming(path: Path, problem: LocalragError) -> LocalragError:
-    """Why a file cannot be read, with its name: readers leave that to who tells of many files."""
+    """Add the name of the file to an error of a reader."""
     if not isinstance(problem, InputError) or path.name in problem.cause:
         return problem
     cure = problem.remedy if isinstance(problem.remedy, Fact) else N_("{cure}")
@@ -277,14 +266,7 @@ def _bounded(source: Source) -> Source:
 
 
 class Flow:
-    """A text as it is read: plain characters, no blanks between spread letters, joined lines.
-
-    Citations are written out as statutes write them.
-
-    Attributes:
-        text: as it is read; a line that ends in it ends a sentence.
-        source: what is checked.
-    """
+    """A text as read: letters closed, lines joined, citations spelled as in statutes."""
 
     def __init__(self, source: Source, names: LawNames) -> None:
         self.source = source
@@ -306,10 +288,10 @@ class Flow:
         self._lines = [0, *(match.end() for match in _LINE_BREAK.finditer(source.text))]
 
     def place(self, start: int, end: int) -> Place:
-        """Where a span of the flowing text stands in what is checked."""
+        """Return the place of a span in the original."""
         first, last = original_span(self._offsets, start, end)
         while last > first and self.source.text[last - 1].isspace():
-            # A blank behind a spread letter is no part of it.
+            # A blank after a spread letter is dropped.
             last -= 1
         line = bisect_right(self._lines, first)
         of_note = _NOTE.match(self.source.text, self._lines[line - 1])
@@ -319,7 +301,7 @@ class Flow:
         return Place(first, last, line, page, note, known[0] if known else None)
 
     def page_ends(self, place: Place) -> tuple[int, ...]:
-        """Where pages end within what is written at a place, counted from its beginning."""
+        """Return the page ends within a place, from its beginning."""
         pages = self.source.pages
         raw = self.source.text[place.start : place.end]
         begin = place.start + len(raw) - len(raw.lstrip())
@@ -327,22 +309,19 @@ class Flow:
         return tuple(page - begin for page in inside)
 
     def written(self, place: Place) -> str:
-        """What stands at a place."""
+        """Return the original text of a place."""
         return self.source.text[place.start : place.end].strip()
 
 
 def _bare_numbers(text: str) -> list[tuple[int, int, str]]:
-    """Where running text has 七〇九条 or 二項 for 第七〇九条, 第二項: what is to be put in there.
-
-    Spans of one character, in order, and what statutes write in its place: it with 第 before it.
-    """
+    """Find 七〇九条 or 二項 without 第, and yield the character before which it belongs."""
     starts = [match.start() for match in _BARE.finditer(text)]
     starts += [match.end() - 1 for match in RUN_TOGETHER.finditer(text)]
     return [(at, at + 1, f"第{text[at]}") for at in sorted(starts)]
 
 
 def _in_english(text: str, names: LawNames) -> list[tuple[int, int, str]]:
-    """Citations in English and how statutes write them, with the titles of their laws."""
+    """Yield English citations and their spelling in statutes, with titles."""
     found: list[tuple[int, int, str]] = []
     is_of_articles = {"1", "2"} <= set(_OWN_ENGLISH.findall(text))
     start = 0
@@ -366,12 +345,12 @@ def _titled(law: LawNamed, names: LawNames) -> str:
 
 
 def _without_marks(names: LawNames) -> Callable[[re.Match[str]], str]:
-    """The name of a law without the marks around it; other words keep theirs."""
+    """Remove marks around the name of a law; other words keep theirs."""
     return lambda marked: marked["name"] if names.lookup(marked["name"]) else marked[0]
 
 
 def _joined(text: str, names: LawNames) -> Callable[[re.Match[str]], str]:
-    """What stands between two lines that are one: a blank between Latin words, else nothing."""
+    """Return the separator of two joined lines: a blank between Latin words, else nothing."""
 
     def join(match: re.Match[str]) -> str:
         begin, end = text.rfind("\n", 0, match.start()) + 1, text.find("\n", match.end())
@@ -391,17 +370,14 @@ def _joined(text: str, names: LawNames) -> Callable[[re.Match[str]], str]:
 
 
 def _stands_alone(line: str, following: str) -> bool:
-    """Whether a line is a heading or a label: no column broke it where so much room was left.
-
-    設立 and, below it, 刑法第199条は、人を殺した者について定める。
-    """
+    """Whether a line is a heading or a label: its column has room left."""
     room = cell_len(following.rstrip()) * _ROOM_LEFT - cell_len(line.strip())
     is_label = _ENDS_A_LABEL.search(line) and not _OPEN.search(line)
     return bool(room > 0 and is_label and not _CONTINUES.match(following))
 
 
 def _is_one_name(line: str, following: str, names: LawNames) -> bool:
-    """Whether the name of a law goes on from one line to the other: 金融商品, 取引法."""
+    """Whether a law's name continues on the next line: 金融商品, 取引法."""
     named = laws_named(line + following, names)
     return any(one.start < len(line) < one.end and _is_known(one) for one in named)
 
@@ -411,13 +387,77 @@ def _is_known(name: LawNamed) -> bool:
 
 
 def _are_listed(line: str, following: str, names: LawNames) -> bool:
-    """Whether a law or a citation ends a line and the name of a law begins the next.
-
-    A name that goes on from one to the other is one: 法 and, below it, 人税法.
-    """
+    """Whether a law ends a line and another begins the next; 法 and 人税法 are one."""
     if _SHORT_ENDS.search(line) and _SHORT_BEGINS.match(following):
         return any(not start for start, _, _ in short_citations(following, names))
     if not (_CITED.search(line) or _LAW.fullmatch(line.strip()) or names.lookup(line.strip())):
         return False
     begins = _LAW.match(following) or any(not name.start for name in names.find_names(following))
     return bool(begins) and not _is_one_name(line, following, names)
+
+
+_LAW_HEAD = "(?:根拠)?(?:法令|法律|法)(?:の?名称?)?"
+_ARTICLE_HEAD = "(?:根拠)?(?:該当)?(?:条文?|条項|条数|条名)(?:の?番号)?"
+_IS_LAW_HEAD, _IS_ARTICLE_HEAD = re.compile(_LAW_HEAD), re.compile(_ARTICLE_HEAD)
+_HEAD = re.compile(r"(?P<head>[^：:\t|]{1,12})[：:] ?(?P<value>.+)")
+# 724, 724条, 724-2, 766の2
+_NUMBER = re.compile(
+    r"第?(?P<article>[0-9０-９〇一二三四五六七八九十百千]{1,6})(?:\.0)?条?"
+    r"(?P<branch>(?:[のー－-][0-9０-９一二三四五六七八九十]{1,3})*)"
+)
+_BRANCH = re.compile("[のー－-]")
+_CELL = re.compile(r"[^\t|\n]+")
+
+
+class _Value(NamedTuple):
+    """A cell without blanks: its span, its words, and its header."""
+
+    start: int
+    end: int
+    words: str
+    head: str
+
+
+def articles_in_columns(text: str, names: LawNames) -> list[tuple[int, int, str]]:
+    """Return the cells with article numbers, and the citation of each."""
+    found: list[tuple[int, int, str]] = []
+    columns: tuple[int, int] | None = None
+    start = 0
+    for line in text.split("\n"):
+        cells = list(_values(line, start)) if "\t" in line or "|" in line else []
+        start += len(line) + 1
+        if not cells:
+            columns = None
+            continue
+        columns = _columns([cell.head or cell.words for cell in cells]) or columns
+        if columns is None or max(columns) >= len(cells):
+            continue
+        law, article = (cells[at] for at in columns)
+        number = _NUMBER.fullmatch(article.words)
+        if number and names.lookup(law.words):
+            branch = _BRANCH.sub("の", number["branch"])
+            written = f"{law.words}第{number['article']}条{branch}"
+            found.append((article.start, article.end, written))
+    return found
+
+
+def _values(line: str, offset: int) -> Iterator[_Value]:
+    for cell in _CELL.finditer(line):
+        words = cell[0].strip(" 　")
+        if not words:
+            continue
+        start = offset + cell.start() + cell[0].index(words)
+        head = _HEAD.fullmatch(words)
+        if head:
+            yield _Value(
+                start + head.start("value"), start + len(words), head["value"], head["head"]
+            )
+        else:
+            yield _Value(start, start + len(words), words, "")
+
+
+def _columns(heads: list[str]) -> tuple[int, int] | None:
+    for at, (first, second) in enumerate(pairwise(heads)):
+        if _IS_LAW_HEAD.fullmatch(first) and _IS_ARTICLE_HEAD.fullmatch(second):
+            return at, at + 1
+    return None

@@ -1,8 +1,7 @@
-"""Letters that are spread: 労 働 基 準 法 第 2 0 条 is read as 労働基準法第20条.
+"""Closes spread letters: 労 働 基 準 法 第 2 0 条 becomes 労働基準法第20条.
 
-A row of single letters with blanks between them is one text, be it typed so or copied from a page
-whose letters were justified (均等割付). Words that are apart stay apart: 民法 709条 20条, a row of
-figures, Latin letters, and the word beside a row where no name of a law goes on in it.
+Such rows are typed so or copied from justified pages (均等割付). Separate words stay separate: 民法
+709条 20条, figures, Latin letters, and words beside a row unless a law's name continues.
 """
 
 import re
@@ -23,13 +22,13 @@ _ROW = re.compile(f"{_LETTER}(?:{_BLANKS}{_LETTER})+")
 _STEP = re.compile(f"(?P<blanks>{_BLANKS})(?P<letter>{_LETTER})")
 _IS_DIGIT = re.compile(f"[{_DIGIT}]")
 _IS_KANJI = re.compile(f"[{_KANJI}]")
-# So many single letters are a row by themselves; fewer are one where they are a name or a number.
+# This many single letters make a row; fewer need a name or a number.
 _LEAST = 4
 _COUNTERS = "条條項号年月日編章節款週時分秒円万億人歳"
 _BEFORE_NUMBER = "第法令則例律条條項号の"
-# 労 働 基 準 法第20条: the word beside the row goes on from it.
+# 労 働 基 準 法第20条: the next word continues the row.
 _BEGINS_ON = re.compile(f"[第{_COUNTERS}]|[^{_KANJI}]")
-# 第 2 0 条 損 害 賠 償: what follows a citation, unless it goes on with it (第 1 項, 及 び).
+# 第 2 0 条 損 害 賠 償: a new word, unless it continues the citation (第 1 項, 及 び).
 _CITED = re.compile(f"[{_DIGIT}〇一二三四五六七八九十百千][条條項号]")
 _GOES_ON_AS_CITED = re.compile(
     f"[第項号但本前後柱各及又並若乃以参違所準類関等]|[^{_KANJI}{_DIGIT}]"
@@ -38,12 +37,11 @@ _AROUND = 60
 
 
 class _Row(NamedTuple):
-    """A row of letters with blanks between them.
+    """Letters with blanks between them.
 
     Attributes:
-        letters: of the row; the first may end a word, and the last may begin one.
-        blanks: the span between each letter and the next one.
-        before, after: the character right before and right behind it; "" where a blank is there.
+        letters: the first may end a word, the last may begin one.
+        before, after: the adjacent characters; "" for a blank.
     """
 
     letters: str
@@ -53,17 +51,12 @@ class _Row(NamedTuple):
 
     @property
     def singles(self) -> int:
-        """How many letters are no part of a longer word."""
+        """Number of letters outside longer words."""
         return len(self.letters) - bool(self.before) - bool(self.after)
 
 
 def spread_letters(text: str, names: LawNames) -> list[tuple[int, int, str]]:
-    """The blanks between spread letters, in order, and what is to be read in their place.
-
-    Args:
-        text: in plain characters; rows end with the line.
-        names: the laws: a name tells where a row begins.
-    """
+    """Return the blanks between spread letters, and their replacements, in order."""
     return [edit for row in _rows(text) for edit in _closed(row, text, names)]
 
 
@@ -82,7 +75,7 @@ def _rows(text: str) -> Iterator[_Row]:
 
 
 def _closed(row: _Row, text: str, names: LawNames) -> Iterator[tuple[int, int, str]]:
-    """The blanks of a row that are none, and wide ones between words as one."""
+    """Yield the blanks to drop, and wide blanks between words as one blank."""
     counted = _counted(row)
     is_row = row.singles >= _LEAST and any(map(_IS_KANJI.match, row.letters))
     name = 0 if is_row else _name_within(row, names)
@@ -108,14 +101,14 @@ def _closed(row: _Row, text: str, names: LawNames) -> Iterator[tuple[int, int, s
 
 
 def _counted(row: _Row) -> set[int]:
-    """The digits of a row that are of a number with what it counts: 2 and 0 of 第 2 0 条."""
+    """Return the digits with a counter: 2 and 0 of 第 2 0 条."""
     found: set[int] = set()
     letters = row.letters
     for number in re.finditer(f"[{_DIGIT}]+", letters):
         start, end = number.span()
         behind = letters[end : end + 1] or row.after
         ahead = letters[start - 1 : start] if start else row.before
-        # Of 第1 2条 two words may be left: 第1 is a heading.
+        # 第1 2条 may be two words: 第1 is a heading.
         is_cut = (not start and bool(row.before)) or (end == len(letters) and bool(row.after))
         if is_cut and end - start < 3:
             continue
@@ -126,7 +119,7 @@ def _counted(row: _Row) -> set[int]:
 
 
 def _name_within(row: _Row, names: LawNames) -> int:
-    """How many of the first letters of a short row are the name of a law: 民　法第709条."""
+    """Return the length of a law's name at the beginning of a short row: 民　法第709条."""
     if row.singles >= _LEAST or (row.before and _IS_KANJI.match(row.before)):
         return 0
     for size in range(len(row.letters), 1, -1):
@@ -139,13 +132,13 @@ def _name_within(row: _Row, names: LawNames) -> int:
 
 
 def _ends_a_citation(row: _Row, at: int) -> bool:
-    """Whether a citation ends at a blank of a row, and another word, or number, begins."""
+    """Whether a blank ends a citation and a word or number follows."""
     is_cited = _CITED.fullmatch(row.letters[max(0, at - 1) : at + 1])
     return bool(is_cited) and not _GOES_ON_AS_CITED.match(row.letters[at + 1])
 
 
 def _joins(row: _Row, at: int, text: str, names: LawNames) -> bool:
-    """Whether the letters around a blank of a row are of one word, at its ends too."""
+    """Whether the letters around a blank belong to one word."""
     last = len(row.blanks) - 1
     if at == 0 and row.before and _IS_KANJI.match(row.before) and _IS_KANJI.match(row.letters):
         return _is_one_name(row, at, text, names)
@@ -156,7 +149,7 @@ def _joins(row: _Row, at: int, text: str, names: LawNames) -> bool:
 
 
 def _is_one_name(row: _Row, at: int, text: str, names: LawNames) -> bool:
-    """Whether the name of a law goes on over a blank at an end of a row: 労 働 基準法."""
+    """Whether a law's name continues across a blank at an end: 労 働 基準法."""
     start, end = row.blanks[at]
     first, last = row.blanks[0][0], row.blanks[-1][1]
     floor = max(0, first - _AROUND) if at == 0 else max(first - 1, end - 4 * _AROUND)

@@ -1,10 +1,10 @@
-"""What a text says of provisions, beside them: figures, periods, amounts, bounds, and polarity.
+"""Compares statements about provisions with them: figures, periods, amounts, bounds, polarity.
 
-Sentences are compared as the claims of answers are (`localrag.answer.checking`), but little is
-called wrong: a memorandum also tells of its case, and of what courts made of the law. A figure is
-wrong where the provision is spoken of in its own words and has another figure of the same kind; a
-bound, where it has the same figure with the other bound; what is said to be so or not, where the
-provision says the opposite of the same deed.
+The comparison is that for claims of answers (`localrag.answer.checking`), but stricter about
+errors: a memorandum also describes its case and court decisions. A figure is wrong if the sentence
+uses the provision's words and the provision has another figure of the kind. A bound is wrong if the
+provision has the same figure with the other bound. A polarity is wrong if the provision says the
+opposite of the same act.
 """
 
 import re
@@ -68,36 +68,36 @@ from localrag_indexes.analysis.normalize import normalize, with_blanks
 _FIGURES = frozenset(
     (MismatchKind.FIGURE, MismatchKind.PERIOD, MismatchKind.SHARE, MismatchKind.AMOUNT)
 )
-# What a sentence may bring in that the provision does not name.
+# Words a sentence may add to the provision.
 _OF_NO_WEIGHT = frozenset((MismatchKind.PROVISION, MismatchKind.NAME))
 _LENGTH = re.compile("[0-9０-９一二三四五六七八九十]{1,3}(?:月|年度)")
 _RANGE = re.compile("[〜～~]|から")
 # 1日8時間 is eight hours a day.
 _RATE = re.compile("[1１一](?:日|週間?|[か箇]?月|年).*[0-9０-９一二三四五六七八九十]")
-# So many characters may follow what a sentence says at its end: と定めている.
+# Most characters after the statement: と定めている.
 _LAST_WORDS = 12
 _OPPOSITES = frozenset((MismatchKind.NEGATION, MismatchKind.MODALITY))
-# How much of what a sentence speaks of the provision must speak of, before it is called wrong.
+# Share of the sentence's subjects needed in the provision to call it wrong.
 _FIGURE_FROM, _BOUND_FROM, _OPPOSITE_FROM = 0.4, 0.4, 0.75
-# How much of it must stand there before it is said to.
+# Share needed to call it right.
 _HOLDS_FROM = 0.99
-# 総議員の過半数: a share is one of something.
+# 総議員の過半数: a share of something.
 _SHARE_OF = re.compile(
     "[一-鿿]{2,8}の(?:過半数|半数|[0-9０-９〇一二三四五六七八九十百]{1,4}分の[0-9０-９〇一二三四五六七八九十]{1,4})"
 )
 # 十八歳にならなければ、できない and 十八歳にならなくても、できる have the same words.
 _WITHOUT = re.compile("なければ(?!なら|なり)|(?<!少)な(?:く|い)(?:て|と)も|ずとも")
-# 拘禁刑及び50万円以下の罰金 of what is the one or the other.
+# 拘禁刑及び50万円以下の罰金 for 又は.
 _BOTH = re.compile(
     "(?:懲役|拘禁刑|禁錮|拘留|罰金)、?(及び|並びに|かつ|と)[^、。]{1,20}(?:罰金|科料|過料)"
 )
-# Whom a sentence speaks of by what they are not: 15歳未満の者.
+# People described by a negation: 15歳未満の者.
 _COMPLEMENT = re.compile("未満|以外|でない|しない|ない(?:者|場合|とき|限り)")
 _LIFTS = re.compile("この限りで(?:ない|はない|ありません)")
 _NEEDED = re.compile("必要|要す|要し|要件")
 _QUOTES = re.compile("「[^「」]{12,}」")
 _LONGEST, _SHORTEST = 400, 10
-# 民法第724条の時効は、次のとおりである。 and the items below it.
+# 民法第724条の時効は、次のとおりである。 with items below.
 _OPENS_LIST = re.compile(
     r"^[^\n]*(?:次|以下|下記)の(?:とおり|通り|よう|各号|場合|もの|期間|要件|事項)[^\n]{0,30}\n"
     r"(?P<items>(?:[ 　\t]*\n)?"
@@ -110,40 +110,40 @@ _LIST_ITEM = re.compile(
 # 東京地裁令和3年（ワ）第12345号
 _COURT = re.compile(r"[一-鿿]{1,6}(?:裁判所|裁)(?:[一-鿿]{1,6}支部)?[ 　]?\Z")
 _LONGEST_COURT = 18
-# （３） and ④ without a blank behind them; [3], [^3]:, 注3） and ３） of a footnote.
+# （３） and ④ without a blank; [3], [^3]:, 注3） and ３） of footnotes.
 _ITEM_MARK = re.compile(
     r"[-*+・○●◎■□◆◇▼▽※ 　\t]*(?:[（(][0-9０-９〇一二三四五六七八九十ア-ンa-zA-Z]{1,3}[)）]|[①-⑳]"
     r"|[\[［]\^?注?[0-9０-９]{1,3}[\]］]:?|注?[0-9０-９]{1,3}[)）])"
 )
-# …と規定している。: that it is said, not what.
+# …と規定している。 reports, it adds nothing.
 _TELLS = re.compile(
     "(?<=[うくすつぬむるいただる])(?P<tells>と(?:(?:の|いう)旨を)?(?:され|(?:規定|明記|明示|宣言)(?:し|され|する)|定め(?:られ)?)"
     "(?:て(?:い|お)る|る|た)?)[。）) 　]*$"
 )
-# The case, what others make of the law, other days, questions: not what the provision says.
+# The case, opinions, other dates and questions are no content of the provision.
 _OF_SOMETHING_ELSE = re.compile(
     "本件|原告|被告|申立人|当社|弊社|御社|貴社|当職|当該事案|事案|[甲乙丙丁]は|[甲乙丙丁]が|[A-ZＡ-Ｚ](?:社|氏|は)"
     "|判決|判例|判示|最判|最高裁|裁判例|学説|通説|解され|考え|検討|提案|予定|案では|見込|例えば|たとえば|仮に|とすると、"
     "|改正前|従前|ていた|従来|かつて|旧|当時|改正によ|改正後|引き上げ|引き下げ|では(?:な|足り)|でなく|とは異なり|違い|のに対し|一方"
     "|だろうか|でしょうか|べきか|[?？]|契約|本条|特約|約定|合意"
-    # R02.4.1, a day that laws write 令和二年四月一日.
+    # R02.4.1; laws write 令和二年四月一日.
     "|(?<![A-Za-zＡ-Ｚａ-ｚ0-9０-９])[MTSHRＭＴＳＨＲ][0-9０-９]{1,2}(?![0-9０-９A-Za-z])"
 )
-# What a penalty comes to where it is reckoned, which no provision says.
+# The result of calculating a penalty; no provision gives it.
 _RECKONED = re.compile("減軽|加重|処断|併合罪の")
 
 
 @dataclass(frozen=True, slots=True)
 class Statement:
-    """A sentence that says something of provisions.
+    """A sentence about provisions.
 
     Attributes:
         start, end: span in the flowing text.
-        text: the sentence with blanks in the place of the citations.
+        text: the sentence, with blanks for citations.
         cited: the provisions.
-        quotes_others: whether it quotes what is not said to be of them: a judgment, a contract.
-        is_beside: whether it stands in a cell of a table, and the provisions in the one beside it.
-        is_listed: whether it is an item of a list, and the provisions are in the line above it.
+        quotes_others: whether it quotes other texts: a judgment, a contract.
+        is_beside: whether it is a cell and the citation is in the next one.
+        is_listed: whether it is a list item and the citation is in the line above.
     """
 
     start: int
@@ -158,10 +158,7 @@ class Statement:
 def statements_of(
     text: str, cited: Sequence[Cited], quoted: Sequence[Quoted], cells: Cells
 ) -> Iterator[Statement]:
-    """Find the sentences of a flowing text that say something of provisions they cite.
-
-    Those that only quote or name them say nothing: a heading, an item of a list of citations.
-    """
+    """Return the sentences with a statement about cited provisions."""
     quotes = [one.start for one in quoted]
     beside = _named_beside(cells, cited, quotes)
     yield from _listed(text, cited, quotes)
@@ -173,7 +170,7 @@ def statements_of(
         if not (found or named) or is_quoting or _is_set_off(text, start):
             continue
         if cell and start == cell.label and not cited_within(found, start, cell.start):
-            # The head of a column says nothing of the provision.
+            # A column header says nothing of the provision.
             start = cell.start
         spans = [(one.start - start, min(one.end, end) - start) for one in found]
         spans += _cases(text[start:end])
@@ -193,7 +190,7 @@ def statements_of(
 
 
 def _listed(text: str, cited: Sequence[Cited], quotes: Sequence[int]) -> Iterator[Statement]:
-    """The items below a line that says of a provision that it is as follows."""
+    """Yield the items below a line such as 次のとおりである."""
     for opening in _OPENS_LIST.finditer(text):
         named = cited_within(cited, opening.start(), opening.end())
         for item in _LIST_ITEM.finditer(text, opening.end("items") - len(opening["items"])):
@@ -208,10 +205,7 @@ def _listed(text: str, cited: Sequence[Cited], quotes: Sequence[int]) -> Iterato
 def _named_beside(
     cells: Cells, cited: Sequence[Cited], quotes: Sequence[int]
 ) -> Mapping[Cell | None, Sequence[Cited]]:
-    """The cells beside one that only names provisions, each with these; none beside two of them.
-
-    Where one of them quotes the provisions, the other one has something else.
-    """
+    """Yield the cells next to a cell of citations; none between two such cells."""
     found: dict[Cell | None, Sequence[Cited]] = {}
     for cell in (one for row in cells.rows for one in row):
         named, others = cells.naming(cell, cited), cells.beside(cell)
@@ -223,26 +217,21 @@ def _named_beside(
 
 
 def _cases(sentence: str) -> Iterator[tuple[int, int]]:
-    """The numbers of cases in a sentence, each with its court: they say nothing of a provision."""
+    """Return the case numbers of a sentence, each with its court."""
     for start, end in case_numbers(sentence):
         court = _COURT.search(sentence, max(0, start - _LONGEST_COURT), start)
         yield court.start() if court else start, end
 
 
 def _is_set_off(text: str, start: int) -> bool:
-    """Whether a sentence stands in a heading or a block quotation."""
     return text[text.rfind("\n", 0, start) + 1 : start + 1].lstrip().startswith((">", "#"))
 
 
 def check_statement(statement: Statement, flow: Flow, texts: LawTexts) -> Finding | None:
-    """Compare a sentence with the provisions that it cites; None where the corpus has none."""
+    """Compare a sentence with its provisions; None if the corpus has none of them."""
     place = flow.place(statement.start, statement.end)
     targets = list(dict.fromkeys(t for cited in statement.cited for t in cited.targets))
     passages = [passage for target in targets[:_MOST] if (passage := texts.at(target))]
-    unsure = any(
-        cited.is_several or not cited.basis.is_of_day or not cited.targets
-        for cited in statement.cited
-    )
 
     def found(verdict: Verdict, problem: Fact | None, by: int = 0) -> Finding:
         return Finding(
@@ -257,20 +246,9 @@ def check_statement(statement: Statement, flow: Flow, texts: LawTexts) -> Findin
 
     if not passages:
         return None
-    if statement.is_listed:
-        return found(Verdict.UNCHECKED, Fact(FactKind.LISTED_BELOW))
-    if statement.end - statement.start > _LONGEST:
-        return found(Verdict.UNCHECKED, Fact(FactKind.SENTENCE_TOO_LONG))
-    if len(targets) > _MOST:
-        return found(Verdict.UNCHECKED, Fact(FactKind.PROVISIONS_TOO_MANY))
-    if unsure:
-        return found(Verdict.UNCHECKED, Fact(FactKind.NOTHING_TO_COMPARE))
     law = "".join(passage.text for passage in passages)
-    others = [match[0] for match in _OF_SOMETHING_ELSE.finditer(statement.text)]
-    if figures_of([statement.text]):
-        others += _RECKONED.findall(statement.text)
-    if statement.quotes_others or any(words not in law for words in others):
-        return found(Verdict.UNCHECKED, Fact(FactKind.NOT_OF_THE_PROVISION))
+    if reason := _not_compared(statement, len(targets), law):
+        return found(Verdict.UNCHECKED, reason)
     if statement.is_beside:
         words = letters(statement.text).strip("。")
         for at, passage in enumerate(passages):
@@ -280,7 +258,7 @@ def check_statement(statement: Statement, flow: Flow, texts: LawTexts) -> Findin
     headings = [passage.header for passage in passages]
     share = covers(said, sentences, headings=headings)
     if statement.is_beside and share < _FIGURE_FROM:
-        # A cell with something else: a remark, a day.
+        # A cell with another content: a remark, a date.
         if len(said.replace(" ", "")) < _SHORTEST:
             return found(Verdict.UNCHECKED, Fact(FactKind.CELL_OF_FEW_WORDS))
         return None
@@ -318,27 +296,54 @@ def check_statement(statement: Statement, flow: Flow, texts: LawTexts) -> Findin
         if figure := figure_of_another_case(said, sentences):
             return found(Verdict.UNCHECKED, Fact(FactKind.FIGURE_OF_ANOTHER_CASE, words=figure))
         return found(Verdict.HOLDS, None)
+    return found(Verdict.UNCHECKED, _left_open(said, wrong, sentences, headings))
+
+
+def _not_compared(statement: Statement, provisions: int, law: str) -> Fact | None:
+    """Return the reason for not comparing a sentence with its provisions, or None."""
+    if statement.is_listed:
+        return Fact(FactKind.LISTED_BELOW)
+    if statement.end - statement.start > _LONGEST:
+        return Fact(FactKind.SENTENCE_TOO_LONG)
+    if provisions > _MOST:
+        return Fact(FactKind.PROVISIONS_TOO_MANY)
+    if any(
+        cited.is_several or not cited.basis.is_of_day or not cited.targets
+        for cited in statement.cited
+    ):
+        return Fact(FactKind.NOTHING_TO_COMPARE)
+    others = [match[0] for match in _OF_SOMETHING_ELSE.finditer(statement.text)]
+    if figures_of([statement.text]):
+        others += _RECKONED.findall(statement.text)
+    if statement.quotes_others or any(words not in law for words in others):
+        return Fact(FactKind.NOT_OF_THE_PROVISION)
+    return None
+
+
+def _left_open(
+    said: str, wrong: Sequence[Mismatch], sentences: Sequence[str], headings: Sequence[str]
+) -> Fact:
+    """Return the reason for neither confirming nor refuting a sentence."""
     if missing := next((one for one in wrong if one.kind in _FIGURES), None):
         if is_reckoned(missing.written, sentences):
-            problem = Fact(FactKind.FIGURE_RECKONED, words=missing.written)
-            return found(Verdict.UNCHECKED, problem)
-        return found(Verdict.UNCHECKED, Fact(FactKind.FIGURE_NOT_THERE, words=missing.written))
+            return Fact(FactKind.FIGURE_RECKONED, words=missing.written)
+        return Fact(FactKind.FIGURE_NOT_THERE, words=missing.written)
     if lacking := _lacking(said, [*sentences, *headings]):
-        return found(Verdict.UNCHECKED, Fact(FactKind.WORDS_LACKING, words=lacking))
-    return found(Verdict.UNCHECKED, Fact(FactKind.SAID_IN_OTHER_WORDS))
+        return Fact(FactKind.WORDS_LACKING, words=lacking)
+    return Fact(FactKind.SAID_IN_OTHER_WORDS)
 
 
 def _otherwise(instead: Instead) -> Fact:
-    """That provisions do not say what a text says, with what they say in its place."""
+    """Make the finding for a contradiction, with the provision's words."""
     if not instead.there:
         return Fact(FactKind.SAID_OTHERWISE_ALONE, words=instead.words)
     return Fact(FactKind.SAID_OTHERWISE, words=instead.words, instead=instead.there)
 
 
 def _elsewhere(said: str, share: float, cited: Sequence[Cited], law: str, texts: LawTexts) -> str:
-    """The other article of the law that a sentence has word for word, as it is cited; "" for none.
+    """Return the other article with these words, as cited, or "".
 
-    Not where the provision cited speaks of the same, or takes its rule from another (準用).
+    It is "" also if the cited article refers to another (準用).
     """
     words = without_naming(letters(said)).strip("。()")
     laws = dict.fromkeys(law_id for one in cited for law_id in one.laws)
@@ -354,7 +359,7 @@ def _elsewhere(said: str, share: float, cited: Sequence[Cited], law: str, texts:
 
 
 def _lacking(said: str, there: Sequence[str]) -> tuple[str, ...]:
-    """The first few nouns of weight of a text that others lack, as they are written."""
+    """Return the first important nouns missing from other texts, as written."""
     keys = frozenset[str]().union(*map(_words_of, there))
     lacking: dict[str, None] = {}
     text = fold(said)
@@ -371,25 +376,21 @@ def _lacking(said: str, there: Sequence[str]) -> tuple[str, ...]:
 
 @lru_cache(maxsize=512)
 def _words_of(text: str) -> frozenset[str]:
-    """The keys of the content words of a text."""
     folded = fold(text[:LONGEST_LAW])
     return frozenset(key_of(word) for word in folded.words if is_content(word))
 
 
-# So many letters are no phrase that several articles share.
+# Shorter common phrases occur in several articles by chance.
 _LONG_SENTENCE, _SPOKEN_OF = 30, 0.5
 _BORROWS = re.compile("準用|例による|適用する")
 _NOUN = re.compile("名詞-(?!数詞)|形状詞|接頭辞|接尾辞-名詞的")
 _FEW = 3
 _MOST = 5
-"""Provisions beside which a sentence is compared; of a longer list nothing is said one by one."""
+"""Most provisions compared with one sentence."""
 
 
 def _is_each_of_its_own(statement: Statement, texts: LawTexts) -> bool:
-    """Whether the figures around each of several citations stand in the provision that it cites.
-
-    A citation stands before what is said of it (刑法235条は…), or behind it (…（刑法235条）).
-    """
+    """Whether each figure is in the provision cited next to it: 刑法235条は…, …（刑法235条）."""
     if statement.is_beside:
         return True
     groups = [[statement.cited[0]]]
@@ -418,10 +419,7 @@ def _is_each_of_its_own(statement: Statement, texts: LawTexts) -> bool:
 
 
 def _is_said_alike(said: str, sentences: Sequence[str]) -> bool:
-    """Whether a text with the words of provisions says of them what these say.
-
-    許される of what 許さない stands: the words alone are the same.
-    """
+    """Whether a text with the words of provisions also means them: 許される is not 許さない."""
     there = "".join(sentences)
     force = _closing_force(said)
     if force in (Force.FORBIDDEN, Force.EXEMPTED) and not any(
@@ -430,7 +428,7 @@ def _is_said_alike(said: str, sentences: Sequence[str]) -> bool:
         for start, end in split_sentences(text)
         if not _LIFTS.search(text, start, end)
     ):
-        # 予告をしてはならない of 予告をしなければならない and 予告をしない使用者は.
+        # 予告をしてはならない for 予告をしなければならない and 予告をしない使用者は.
         return False
     return any(map(denies, sentences)) == denies(said) and all(
         set(telling.findall(said)) == set(telling.findall(there)) for telling in (_WITHOUT, _BOTH)
@@ -443,21 +441,18 @@ def _closing_force(sentence: str) -> Force:
 
 
 def _is_in_order(said: str, sentences: Sequence[str]) -> bool:
-    """Whether the figures of a text stand in a provision in the same order.
-
-    五年 of one case and 十年 of the other make another rule where they are exchanged.
-    """
+    """Whether figures are in the same order in a provision."""
     told = figures_of([said])
     there = iter(figures_of(sentences))
     return len(told) <= 1 or all(any(same_figure(one, other) for other in there) for one in told)
 
 
 def _sentences_of(cited: Sequence[Cited], texts: LawTexts) -> list[str]:
-    """The provisions of some citations, as they are compared."""
+    """Return the provisions of some citations, ready to compare."""
     parts: dict[Target, tuple[str, ...]] = {}
     for one in cited:
         for target in one.targets:
-            # Of which different parts are cited, all is meant.
+            # If different parts are cited, all of it is meant.
             parts[target] = one.parts if parts.get(target, one.parts) == one.parts else ()
     return [
         _sentence_of(target, passage, texts, of)
@@ -467,27 +462,21 @@ def _sentences_of(cited: Sequence[Cited], texts: LawTexts) -> list[str]:
 
 
 def _is_of_proviso(cited: Cited) -> bool:
-    """Whether no more than the ただし書 of a provision is cited."""
     return bool(cited.parts) and all(part.startswith(("ただし", "但")) for part in cited.parts)
 
 
 def _shown(
     mismatch: Mismatch, share: float, said: str, sentences: Sequence[str], *, of_proviso: bool
 ) -> Instead | None:
-    """What the provisions say in the place of a mismatch; None where they do not contradict it.
+    """Return the provisions' words against a mismatch; None without a contradiction.
 
-    Args:
-        mismatch: what is wrong.
-        share: how much of what is said the provisions speak of.
-        said: the sentence.
-        sentences: the provisions.
-        of_proviso: whether it is said of their provisos alone.
+    `share` is the share of the sentence's subjects found in the provisions.
     """
     written = mismatch.written
     if mismatch.kind is MismatchKind.BOUND:
         return other_bound(written, said, sentences) if share >= _BOUND_FROM else None
     if mismatch.kind in _OPPOSITES:
-        # What is said in passing (行使することができる時から) is not what the sentence says.
+        # A subordinate clause (行使することができる時から) is not the statement.
         said_last = said.rstrip(" 。）)").rfind(written)
         ends = said_last >= 0 and len(said) - said_last - len(written) <= _LAST_WORDS
         if share < _OPPOSITE_FROM or not ends or _is_turned_round(said, sentences):
@@ -499,7 +488,7 @@ def _shown(
 
 
 def _is_other_figure(mismatch: Mismatch, share: float, sentences: Sequence[str]) -> bool:
-    """Whether a mismatch is a figure where provisions have another one of its kind."""
+    """Whether provisions have another figure of the same kind."""
     if mismatch.kind is MismatchKind.DATE and _LENGTH.fullmatch(mismatch.written):
         # 三月 in statutes is three months.
         there = [read_particulars(sentence) for sentence in sentences]
@@ -507,7 +496,7 @@ def _is_other_figure(mismatch: Mismatch, share: float, sentences: Sequence[str])
     if mismatch.kind not in _FIGURES or share < _FIGURE_FROM:
         return False
     if _RANGE.search(mismatch.written) or _RATE.match(mismatch.written):
-        # 3〜5日: a rule of thumb that others give, unless the provision has a range itself.
+        # 3〜5日: a rule of thumb, unless the provision has a range.
         return False
     own = read_particulars(mismatch.written).figures
     alike = any(are_of_one_kind(one, other) for one in own for other in figures_of(sentences))
@@ -515,7 +504,7 @@ def _is_other_figure(mismatch: Mismatch, share: float, sentences: Sequence[str])
 
 
 def _is_turned_round(said: str, sentences: Sequence[str]) -> bool:
-    """Whether one of both tells who may by telling who may not: code does not compare these."""
+    """Whether only one text defines the permitted by the forbidden; code does not compare these."""
     law = "".join(sentences)
     by_others = _COMPLEMENT.search(said) and not _COMPLEMENT.search(law)
     return bool(by_others or _WITHOUT.search(said) or _WITHOUT.search(law))
@@ -524,10 +513,10 @@ def _is_turned_round(said: str, sentences: Sequence[str]) -> bool:
 def _opposite(
     mismatch: Mismatch, said: str, sentences: Sequence[str], *, of_proviso: bool
 ) -> Instead | None:
-    """What provisions say otherwise of the same deed, not only mention it (継続する等).
+    """Return the provision's opposite statement about the same act.
 
-    Who says what the rule says is not wrong for its proviso, unless ただし書 alone is cited; nor
-    is who says what the proviso says, in words of it, for the rule.
+    A sentence agreeing with the rule is not wrong for its proviso, unless ただし書 alone is cited.
+    A sentence in words of the proviso is not wrong for the rule.
     """
     claim = fold(said)
     said_sentences = sentences_of(claim)
@@ -544,12 +533,12 @@ def _opposite(
     rule = frozenset[str]()
     for sentence in with_provisos(list(with_lists(read))):
         last = max((one.end for one in sentence.predicates), default=0)
-        # 緊急の必要があるときは…できる: the exception, by words that only it has.
+        # 緊急の必要があるときは…できる: the exception, in its own words.
         is_spoken_of = not sentence.lifts or of_proviso or (sentence.words - rule) & spoken
         for one in sentence.predicates:
-            # 理由がなく…しない場合, 予告をしない使用者は: whom it is about, not what it says.
+            # 理由がなく…しない場合, 予告をしない使用者は: a condition, not the statement.
             is_told = one.force not in (Force.AFFIRMED, Force.DENIED) or one.end == last
-            # 理由が必要である: other words for 理由があるときは…できる.
+            # 理由が必要である for 理由があるときは…できる.
             is_told &= one.force.is_negative or not _NEEDED.search(mismatch.written)
             if one.head not in claimed or not is_told or (of_proviso and not sentence.lifts):
                 continue
@@ -562,7 +551,7 @@ def _opposite(
 
 
 def _written(predicate: Predicate, texts: Sequence[Folded]) -> list[str]:
-    """The words of a predicate; none of one that is read out of a proviso or of a list."""
+    """Return the words of a predicate; "" if it comes from a proviso or a list."""
     words = [
         text.written_normal(predicate.start, predicate.end)
         for text in texts
@@ -573,7 +562,7 @@ def _written(predicate: Predicate, texts: Sequence[Folded]) -> list[str]:
 
 
 def _sentence_of(target: Target, passage: Passage, texts: LawTexts, parts: Sequence[str]) -> str:
-    """A provision as it is compared: an item with what it stands under, 本文 alone of one."""
+    """Prepare a provision: an item with its introduction, or its 本文 alone."""
     text = bare(passage.text).strip()
     if len(parts) == 1 and parts[0] in ("本文", "前段"):
         text = text[slice(*(part_span(text, parts[0]) or (0, None)))]

@@ -1,4 +1,4 @@
-"""The values of checking a text: what was looked at, what was found, and where it stands."""
+"""The values of a check: verdicts, places, findings, reports."""
 
 from collections import Counter
 from collections.abc import Mapping
@@ -12,11 +12,11 @@ from localrag.text.facts import Fact
 
 
 class Verdict(StrEnum):
-    """What code can show of something that a text says.
+    """The result for one finding.
 
-    HOLDS: the law has it so; of a sentence, nothing that was compared differs.
-    FAILS: the law has it otherwise.
-    UNCHECKED: nothing can be shown; the reason is told.
+    HOLDS: the law agrees; in a sentence, nothing compared differs.
+    FAILS: the law differs.
+    UNCHECKED: nothing can be shown; the finding gives the reason.
     """
 
     HOLDS = "holds"
@@ -31,11 +31,11 @@ VERDICTS = {
 }
 
 NO_DIFFERENCE = N_("no difference found")
-"""The word for a sentence that holds: nothing in it that was compared differs."""
+"""The verdict of a sentence without a difference."""
 
 
 class Part(StrEnum):
-    """What is looked at in a text."""
+    """The kind of thing checked."""
 
     LAW = "law"
     CITATION = "citation"
@@ -54,15 +54,14 @@ PARTS = {
 
 
 class Place(NamedTuple):
-    """Where something stands in the text that is checked.
+    """A place in the checked text.
 
     Attributes:
         start, end: span in the text, in characters.
-        line: from 1; of a Word file, its paragraph or row of a table.
-        page: from 1; 0 where pages are unknown.
-        note: the label of the footnote or endnote of a Word file (注1); "" outside of notes.
-        confidence: how sure OCR is of the characters of that page, from 0 to 1; None where the file
-            itself has the text.
+        line: from 1; in a Word file, the paragraph or table row.
+        page: from 1; 0 if unknown.
+        note: label of a footnote or endnote in a Word file (注1); "" elsewhere.
+        confidence: OCR confidence of the page, 0 to 1; None if the file has the text itself.
     """
 
     start: int
@@ -74,12 +73,12 @@ class Place(NamedTuple):
 
 
 class DiffPart(NamedTuple):
-    """A stretch of a quotation beside the provision, each as written; one may be empty.
+    """A stretch of a quotation beside the provision, as written; one side may be empty.
 
     Attributes:
-        same: whether both say the same, widths and the spelling of numbers apart.
-        said: what the text has.
-        law: what the provision has.
+        same: whether both agree, apart from widths and spelling of numbers.
+        said: words of the text.
+        law: words of the provision.
     """
 
     same: bool
@@ -89,20 +88,20 @@ class DiffPart(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """What was found about one thing that a text says.
+    """The result for one citation, quotation, law, statement or claim.
 
     Attributes:
-        part: what was looked at.
-        place: where it stands.
-        said: the words of the text.
-        verdict: what code can show.
-        problem: what is wrong, or why nothing could be shown; None where it holds.
-        provision: what it was compared with, as lawyers cite it; "" for nothing. Of a claim,
-            where the sentence of the corpus stands that it was checked with.
-        passage_id: its id, by which `localrag show` finds it; "" for nothing, or a whole law.
-        state: the day from which that text is in force, as ISO date; "" where that is not known.
-        evidence: verbatim text of the provision; "" where it was compared with nothing.
-        diff: of a quotation that differs, all of it beside the provision.
+        part: its kind.
+        place: in the text.
+        said: words of the text.
+        verdict: the result.
+        problem: the error, or the reason for no result; None if it holds.
+        provision: the compared provision in legal style, or the source of a claim's evidence; ""
+            for none.
+        passage_id: its id for `localrag show`; "" for none or a whole law.
+        state: first day in force, as ISO date; "" if unknown.
+        evidence: verbatim text of the provision; "" without comparison.
+        diff: a differing quotation beside the provision, complete.
     """
 
     part: Part
@@ -118,22 +117,22 @@ class Finding:
 
     @property
     def is_sentence_that_holds(self) -> bool:
-        """Whether it is a sentence, not a citation or a quotation, in which nothing differs."""
+        """Whether it is a statement or claim without a difference."""
         return self.verdict is Verdict.HOLDS and self.part in (Part.STATEMENT, Part.CLAIM)
 
 
 @dataclass(frozen=True, slots=True)
 class CheckReport:
-    """A text and all that was found in it.
+    """A text and its findings.
 
     Attributes:
-        name: of the file; "" for text that was given as such.
+        name: of the file; "" for a given text.
         kind: ``text``, ``markdown``, ``docx`` …, as of a document of a corpus.
-        text: the whole text; every place is one of it.
-        as_of: the day whose law it was compared with, as ISO date.
+        text: the whole text.
+        as_of: date of the law compared, as ISO date.
         findings: in the order of the text.
-        omissions: what of the file is not in the text, or needs a word ("tracked insertions").
-        confidences: how sure OCR is of each page that it has read, from 0 to 1.
+        omissions: parts of the file not in the text, or to be read with care.
+        confidences: of OCR for each page it read, 0 to 1.
     """
 
     name: str
@@ -146,16 +145,16 @@ class CheckReport:
 
     @property
     def counts(self) -> Mapping[Verdict, int]:
-        """How many findings there are of each verdict."""
+        """Number of findings of each verdict."""
         found = Counter(finding.verdict for finding in self.findings)
         return {verdict: found[verdict] for verdict in Verdict}
 
     @property
     def without_difference(self) -> int:
-        """How many of the findings that hold are sentences, and so hold in what was compared."""
+        """Number of statements and claims among the findings that hold."""
         return sum(finding.is_sentence_that_holds for finding in self.findings)
 
     @property
     def holds(self) -> bool:
-        """Whether nothing was found that does not hold."""
+        """Whether no finding fails."""
         return not any(finding.verdict is Verdict.FAILS for finding in self.findings)

@@ -1,6 +1,4 @@
-"""The words for what a check has found, for the terminal and for reports; all of it as blocks."""
-
-from collections.abc import Iterator
+"""The words for findings, on the terminal and in reports."""
 
 from localrag.answer.wording import read_by_ocr
 from localrag.check.types import (
@@ -8,30 +6,19 @@ from localrag.check.types import (
     PARTS,
     VERDICTS,
     CheckReport,
-    DiffPart,
     Finding,
     Place,
     Verdict,
 )
 from localrag.corpus.types import omission_notes
 from localrag.language import _, ngettext
-from localrag.page.blocks import (
-    Block,
-    Heading,
-    Inline,
-    Quotation,
-    Strong,
-    Struck,
-    items,
-    paragraph,
-)
 
 WORST_FIRST = (Verdict.FAILS, Verdict.UNCHECKED, Verdict.HOLDS)
-"""The order in which reports tell of findings."""
+"""The order of findings in reports."""
 
 
 def counts(report: CheckReport) -> str:
-    """How many findings there are of each verdict, those that do not hold first."""
+    """Return the number of findings of each verdict, failures first."""
     found = report.counts
     alike = report.without_difference
     numbers = {_(VERDICTS[kind]): found[kind] for kind in WORST_FIRST}
@@ -51,7 +38,7 @@ def counts(report: CheckReport) -> str:
 
 
 def place(found: Place, kind: str) -> str:
-    """Where something is in a text of a kind: page 2, paragraph 4; 注1, paragraph 8."""
+    """Return a place in words: page 2, paragraph 4; 注1, paragraph 8."""
     if found.note:
         return _("{note}, paragraph {n:,}").format(note=found.note, n=found.line)
     if kind == "docx":
@@ -66,31 +53,31 @@ def place(found: Place, kind: str) -> str:
 
 
 def status(finding: Finding) -> str:
-    """The word for what came of it: a sentence is not said to hold as a quotation does."""
+    """Return the word for a verdict; sentences have "no difference found", not "holds"."""
     return _(NO_DIFFERENCE) if finding.is_sentence_that_holds else _(VERDICTS[finding.verdict])
 
 
 def verdict(finding: Finding) -> str:
-    """What was looked at, what came of it, and why."""
+    """Return the kind of a finding, its verdict and the reason."""
     words = f"{_(PARTS[finding.part])} – {status(finding)}"
     return f"{words}: {finding.problem}" if finding.problem else words
 
 
 def compared(finding: Finding) -> str:
-    """The provision that something was compared with, and its state; "" for nothing."""
+    """Return the compared provision and its state; "" for none."""
     if not finding.provision or not finding.state:
         return finding.provision
     return _("{provision}, as of {day}").format(provision=finding.provision, day=finding.state)
 
 
 def title(report: CheckReport) -> str:
-    """What a report is of."""
+    """Return the title of a report."""
     name = report.name or _("text")
     return _("Check of {name} against the law as of {day}").format(name=name, day=report.as_of)
 
 
 def notes(report: CheckReport) -> list[str]:
-    """What of the file was not read or not compared, or needs a word, in sentences."""
+    """Return sentences on parts of the file not read or not compared."""
     told = omission_notes(report.omissions)
     if report.without_difference:
         told.append(
@@ -100,49 +87,3 @@ def notes(report: CheckReport) -> list[str]:
             )
         )
     return told
-
-
-def blocks(report: CheckReport) -> Iterator[Block]:
-    """Yield the findings, those that do not hold first."""
-    yield Heading(1, title(report))
-    yield paragraph(counts(report))
-    for note in notes(report):
-        yield paragraph(Strong(note))
-    for kind in WORST_FIRST:
-        found = [finding for finding in report.findings if finding.verdict is kind]
-        # Sentences without a difference come under a heading of their own.
-        for words in dict.fromkeys(map(status, found)):
-            yield Heading(2, words)
-            alike = [finding for finding in found if status(finding) == words]
-            if kind is Verdict.HOLDS:
-                yield items(_in_short(finding, report) for finding in alike)
-                continue
-            for finding in alike:
-                yield from _in_full(finding, report)
-
-
-def _in_short(finding: Finding, report: CheckReport) -> str:
-    return f"{place(finding.place, report.kind)}: {finding.said} – {compared(finding)}"
-
-
-def _in_full(finding: Finding, report: CheckReport) -> Iterator[Block]:
-    where = place(finding.place, report.kind)
-    yield paragraph(Strong(where), f" · {verdict(finding)}")
-    yield Quotation(finding.said)
-    if finding.diff:
-        yield paragraph(*(inline for part in finding.diff for inline in _marked(part)))
-    if finding.provision:
-        yield paragraph(compared(finding))
-    if finding.evidence:
-        yield Quotation(finding.evidence)
-
-
-def _marked(part: DiffPart) -> Iterator[Inline]:
-    """A stretch of a quotation: what the law has in bold, what the text has instead struck out."""
-    if part.same:
-        yield part.law
-        return
-    if part.law.strip():
-        yield Strong(part.law)
-    if part.said.strip():
-        yield Struck(part.said)

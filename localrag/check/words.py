@@ -1,8 +1,7 @@
-"""Words compared as a reader of quotations compares them, and what differs between two texts.
+"""Compares words as a reader compares quotations, and finds differences.
 
-Widths, blanks and line breaks do not count, nor do the numbers printed before articles and items,
-whether a numeral is in kanji or in digits, whether a small kana is printed small (あつて), and
-which marks quote within a quotation.
+Widths, blanks, line breaks and printed numbers of articles and items do not count. Neither do kanji
+or digits for a numeral, large or small kana (あつて), and the kind of inner quotation marks.
 """
 
 import re
@@ -42,13 +41,7 @@ _CONJUNCTION = re.compile("|".join(_IN_KANJI))
 
 @dataclass(frozen=True)
 class Canon:
-    """A text as it is compared.
-
-    Attributes:
-        text: the letters that count.
-        offsets: for each of them the character of the original that it stems from, and one more.
-        original: as written.
-    """
+    """A text reduced to the letters compared, with their offsets in the original."""
 
     text: str
     offsets: Sequence[int]
@@ -56,7 +49,7 @@ class Canon:
 
     @property
     def tokens(self) -> list[str]:
-        """The letters, a number as a whole."""
+        """The letters; a number is one token."""
         return [self.text[start:end] for start, end in self._spans]
 
     @cached_property
@@ -64,7 +57,7 @@ class Canon:
         return [match.span() for match in _TOKEN.finditer(self.text)]
 
     def written(self, start: int, end: int) -> str:
-        """What the original has from one token to another; "" where there is none between."""
+        """Return the original between two tokens; "" if empty."""
         if start >= end:
             return ""
         begin, finish = self._spans[start][0], self._spans[end - 1][1]
@@ -73,26 +66,26 @@ class Canon:
 
 
 def bare(text: str) -> str:
-    """A provision with blanks in the place of printed numbers and captions; nothing moves."""
+    """Replace printed numbers and captions by blanks of equal length."""
     for pattern in (_CAPTION, _PRINTED_NUMBER):
         text = pattern.sub(lambda match: re.sub(r"[^\n]", " ", match[0]), text)
     return text
 
 
 def with_kanji_conjunctions(text: str) -> str:
-    """A text with 及び and its like spelt as laws spell them, where it has および."""
+    """Spell および and similar words as laws do (及び)."""
     return _CONJUNCTION.sub(lambda kana: _IN_KANJI[kana[0]], text)
 
 
 @lru_cache(maxsize=4096)
 def letters(text: str) -> str:
-    """The letters of a text that count, as `canon` has them."""
+    """Return the letters of `canon` alone."""
     plain = normalize(text).translate(_SAME)
     return _NUMERAL.sub(_digits, _DROPPED.sub("", plain))
 
 
 def canon(text: str) -> Canon:
-    """The letters of a text that count, and where they stand."""
+    """Reduce a text for comparison."""
     normal, offsets = normalize_with_offsets(text)
     normal = normal.translate(_SAME)
     kept = [at for at, letter in enumerate(normal) if not _DROPPED.match(letter)]
@@ -116,11 +109,11 @@ def _digits(match: re.Match[str]) -> str:
 
 
 class Likeness(NamedTuple):
-    """The stretch of a provision that is most like a quotation.
+    """The stretch of a provision most similar to a quotation.
 
     Attributes:
-        share: of the letters of both, those that both have in order, 0 to 1.
-        diff: the quotation beside it, from end to end.
+        share: of common letters in order, 0 to 1.
+        diff: the whole quotation beside it.
     """
 
     share: float
@@ -128,7 +121,7 @@ class Likeness(NamedTuple):
 
 
 def likeness(said: Canon, law: Canon) -> Likeness:
-    """Lay a quotation beside the stretch of a provision that is most like it."""
+    """Find the stretch of a provision most similar to a quotation."""
     own, its = said.tokens, law.tokens
     anchor = SequenceMatcher(None, its, own, autojunk=False).find_longest_match()
     if anchor.size < 2:
@@ -137,7 +130,7 @@ def likeness(said: Canon, law: Canon) -> Likeness:
     first = max(0, anchor.a - anchor.b - slack)
     window = its[first : anchor.a + len(own) - anchor.b + slack]
     codes = SequenceMatcher(None, window, own, autojunk=False).get_opcodes()
-    # What stands around the stretch is not left out by who quotes it.
+    # Text around the stretch is not an omission.
     while codes and codes[0][0] == "delete":
         codes = codes[1:]
     while codes and codes[-1][0] == "delete":

@@ -1,12 +1,11 @@
 """A journal of who asked what, for offices that must keep one: ``asked.jsonl`` in the workspace.
 
-It is kept where the setting ``journal.questions`` says so. Every question is written down before it
-is answered: a line of JSON each, which names the SHA-256 of the line before it. Whoever changes,
-removes or moves a line breaks the chain there. The end of a file can be cut off unseen, and who may
-write it can write all of it anew: `checked` gives the digest of the last line, to be noted
-elsewhere from time to time.
+The setting ``journal.questions`` switches it on. Every question is written before it is answered,
+as a line of JSON with the SHA-256 of the line before. A changed, removed or moved line breaks the
+chain. A cut off end or a file that was rewritten as a whole stays unseen, unless the digest of the
+last line (`checked`) was noted elsewhere.
 
-Searches are not written down, and neither are answers.
+Searches and answers are not written.
 """
 
 import hashlib
@@ -23,20 +22,20 @@ from localrag.errors import BusyError, StorageError, StoreError
 from localrag.language import N_
 
 _FIRST = "0" * 64
-"""What the first line names in the place of one before it."""
+"""The digest in the first line."""
 _TAIL = 1 << 22
 _PATIENCE = 10.0
-"""Seconds to wait for another process that writes a line."""
+"""Seconds to wait for another writer."""
 
 
 class AskedQuestion(BaseModel):
     """A line of the journal.
 
     Attributes:
-        at: when it was asked, ISO date and time (UTC).
-        user, process: who asked: the name of the account, and the number of the process.
-        corpus, method: what was asked.
-        question, options: the text, and what it offers to choose from.
+        at: ISO date and time (UTC).
+        user, process: the account and the number of the process.
+        corpus, method: names.
+        question, options: the text and its options.
         before: SHA-256 of the line before.
     """
 
@@ -53,24 +52,24 @@ class AskedQuestion(BaseModel):
 
 
 class Chain(NamedTuple):
-    """What a journal holds: how many questions, and the digest of the last line."""
+    """The number of questions in a journal, and the digest of its last line."""
 
     questions: int
     last: str
 
 
 def journal_of(workspace: Workspace) -> Path:
-    """The file of the journal, which need not exist."""
+    """The file of the journal; may be missing."""
     return workspace.home / "asked.jsonl"
 
 
 def write_down(
     workspace: Workspace, corpus: str, method: str, question: str, options: tuple[str, ...]
 ) -> None:
-    """Add a question to the journal; when this returns, it is on the disk.
+    """Write a question; after the return it is on the disk.
 
     Raises:
-        StorageError: it cannot be written, so the question may not be answered.
+        StorageError: it cannot be written; the question must not be answered.
         BusyError: another process holds the journal.
     """
     from filelock import FileLock, Timeout
@@ -105,10 +104,10 @@ def write_down(
 
 
 def checked(workspace: Workspace) -> Chain:
-    """Follow the chain of the journal from its first line to its last.
+    """Check the chain of the journal.
 
     Raises:
-        StoreError: it is broken; the first line is named that does not follow the one before it.
+        StoreError: it is broken; names the first line that does not fit.
         StorageError: it cannot be read.
     """
     path = journal_of(workspace)
@@ -140,7 +139,7 @@ def _journal(path: Path) -> Journal[AskedQuestion]:
 
 
 def _broken(path: Path, line: int) -> StoreError:
-    # A line says what the one before it was: which of the two was changed, nothing tells.
+    # A line has the digest of the line before: either of the two may have been changed.
     cure = (
         N_(
             "Compare it with a copy: line {before} or line {line} was changed, or what stood "
@@ -159,7 +158,7 @@ def _broken(path: Path, line: int) -> StoreError:
 
 
 def _last_line(path: Path) -> bytes:
-    """The last line, with its end; empty where there is none. Longer ones no question makes."""
+    """The last line with its end; empty if there is none. No question makes a longer one."""
     with path.open("rb") as file:
         file.seek(max(0, path.stat().st_size - _TAIL))
         return (file.read().splitlines(keepends=True) or [b""])[-1]
@@ -170,7 +169,7 @@ def _digest(line: bytes) -> str:
 
 
 def _user() -> str:
-    """The name of the account, as the system has it: whoever asks sets the environment."""
+    """The account by the system; the environment can be forged."""
     try:
         import pwd
     except ImportError:  # Windows

@@ -1,6 +1,6 @@
 """Settings: one typed tree, filled from defaults, localrag.toml, environment and flags.
 
-`localrag.corpus.workspace` says where the values come from, and which of them wins.
+`localrag.corpus.workspace` collects the values and decides which one is used.
 """
 
 import difflib
@@ -8,9 +8,18 @@ import os
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import date
+from functools import cache
+from pkgutil import resolve_name
 from typing import TYPE_CHECKING, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    Field,
+    ValidationError,
+    create_model,
+    field_validator,
+)
 
 from localrag.corpus.durable import Readers
 from localrag.corpus.workspace import FLAG, HasSettings, collect
@@ -21,16 +30,10 @@ if TYPE_CHECKING:
     from pydantic_core import ErrorDetails
 
 Switch = Literal["auto", "on", "off"]
-"""Whether something takes part; auto: wherever it can."""
+"""Whether a step runs; auto: if it can."""
 
 Provisions = Literal["openings", "whole"]
 """What is embedded of the provisions of statutes."""
-
-Stages = Literal[
-    "1", "2", "3", "1-2", "1-3", "2-1", "2-3", "3-1", "3-2",
-    "1-2-3", "1-3-2", "2-1-3", "2-3-1", "3-1-2", "3-2-1",
-]  # fmt: skip
-"""The stages of the method `staged`, in the order in which they are asked."""
 
 
 class _Section(BaseModel):
@@ -38,7 +41,7 @@ class _Section(BaseModel):
 
 
 class WorkspaceConfig(_Section):
-    """The folder that holds everything."""
+    """The workspace folder."""
 
     readers: Readers = Field(
         "owner",
@@ -48,7 +51,7 @@ class WorkspaceConfig(_Section):
 
 
 class JournalConfig(_Section):
-    """What is written down of its use."""
+    """The journal of questions."""
 
     questions: bool = Field(
         False, description="write down who asked what, in asked.jsonl of the workspace"
@@ -81,7 +84,7 @@ class RetrievalConfig(_Section):
     dense_weight: float = Field(
         1.0,
         ge=0,
-        description="weight of the meaning when fused; three quarters of it for provisions",
+        description="weight of the meaning when fused; 0.4 of it for provisions",
     )
     fusion: Literal["scores", "ranks"] = Field(
         "scores", description="what words and meaning are fused by"
@@ -131,7 +134,7 @@ class ChatConfig(_Section):
     @field_validator("server", mode="before")
     @classmethod
     def _as_one_text(cls, value: object) -> object:
-        # As the environment and a flag have it, too: http://a:8080/v1, http://b:8080/v1
+        # The environment and flags use the same form: http://a:8080/v1, http://b:8080/v1
         listed = value.split(",") if isinstance(value, str) else value
         if isinstance(listed, list) and all(isinstance(one, str) for one in listed):
             return ", ".join(filter(None, (one.strip() for one in listed)))
@@ -144,52 +147,14 @@ class ChatConfig(_Section):
 
 
 class MethodConfig(_Section):
-    """What answers."""
+    """What answers. Each method declares its other settings in its own file."""
+
+    model_config = ConfigDict(extra="allow")
 
     name: str = Field(
         "", description="`localrag methods`; empty: generative with chat.model, else extractive"
     )
     query_prompt: str = Field("", description="optimised prompt that writes queries; empty: none")
-    stages: Stages = Field(
-        "1-2-3", description="what staged asks in turn: 1 triples, 2 documents, 3 the model alone"
-    )
-    sentences: int = Field(
-        3,
-        ge=1,
-        le=100,
-        description="sentences for a sub-question, of methods that search layers or check claims",
-    )
-    threshold: float = Field(
-        0.8,
-        ge=-1,
-        le=1,
-        description="cosine from which a prepared question is taken for the one asked; see "
-        "`localrag calibrate`",
-    )
-    documents: int = Field(
-        50,
-        ge=1,
-        le=200,
-        description="passages nearest to a claim, in which sentences are looked for",
-    )
-    questions: int = Field(
-        3, ge=1, le=10, description="questions that a claim is split into at most"
-    )
-    candidates: int = Field(
-        10, ge=1, le=100, description="sentences for a question that a reranker chooses from"
-    )
-    around: int = Field(
-        5,
-        ge=1,
-        le=50,
-        description="sentences on either side that a supplementary context is made of",
-    )
-    supplement: int = Field(
-        768, ge=16, le=4096, description="tokens of a supplementary context at most"
-    )
-    slightest_sign: bool = Field(
-        True, description="tell the model that the slightest sign against a claim refutes it"
-    )
 
 
 class EmbeddingConfig(_Section):
@@ -305,19 +270,19 @@ def load(
     """Read the settings.
 
     Args:
-        workspace: whose ``localrag.toml`` to read, if it exists.
-        overrides: flags, by dotted key; None stands for "not given".
-        corpus: whose own settings to read as well, if it has any.
+        workspace: its ``localrag.toml`` is read if it exists.
+        overrides: flags by dotted key; None means "not given".
+        corpus: its own settings are read too, if it has any.
 
     Raises:
         ConfigError: a key is unknown or a value invalid; names the source and the nearest key.
-        UsageError: the same of a flag.
+        UsageError: the same for a flag.
     """
     return _load(collect(workspace, overrides or {}, corpus))
 
 
 def require_valid(overrides: Mapping[str, object]) -> None:
-    """Make sure that flags are settings, whatever the files say.
+    """Check that flags are valid settings, without reading files.
 
     Raises:
         UsageError: a key is unknown or a value invalid.
@@ -332,7 +297,8 @@ def explain(
 ) -> list[Setting]:
     """List every setting with its value and source; arguments and errors as for `load`."""
     sources = collect(workspace, overrides or {}, corpus)
-    config = _load(sources)
+    tree = _with_methods()
+    config = _validated(tree, sources)
     return [
         Setting(
             key,
@@ -340,12 +306,28 @@ def explain(
             sources[key][1] if key in sources else "default",
             description,
         )
-        for key, description in _keys(Config)
+        for key, description in _keys(tree)
     ]
 
 
 def _load(sources: Mapping[str, tuple[object, str]]) -> Config:
-    known = [key for key, _about in _keys(Config)]
+    if dict(_keys(Config)).keys() >= sources.keys():
+        return _validated(Config, sources)
+    config = _validated(_with_methods(), sources)
+    # Other processes can only unpickle a class that a module has.
+    return Config.model_validate(config.model_dump(exclude_unset=True))
+
+
+@cache
+def _with_methods() -> type[Config]:
+    """`Config` with the settings that methods declare. It imports all methods."""
+    declared = resolve_name("localrag.methods.catalogue:declared_settings")()
+    section = create_model("MethodConfig", __base__=MethodConfig, **declared)
+    return create_model("Config", __base__=Config, method=(section, section()))
+
+
+def _validated(tree: type[Config], sources: Mapping[str, tuple[object, str]]) -> Config:
+    known = [key for key, _about in _keys(tree)]
     for key, (_given, source) in sources.items():
         if key not in known:
             near = difflib.get_close_matches(key, known, n=1, cutoff=0.5)
@@ -358,11 +340,11 @@ def _load(sources: Mapping[str, tuple[object, str]]) -> Config:
                 known=", ".join(known),
             )
     try:
-        return Config.model_validate(_nest(sources))
+        return tree.model_validate(_nest(sources))
     except ValidationError as error:
         first = error.errors()[0]
         loc = ".".join(map(str, first["loc"]))
-        # What is wrong inside a table or a list has a longer name than its setting.
+        # An error inside a table or a list has a longer key than the setting.
         key = next(key for key in sources if f"{loc}.".startswith(f"{key}."))
         _given, source = sources[key]
         raise _error_of(source)(
@@ -376,32 +358,32 @@ def _load(sources: Mapping[str, tuple[object, str]]) -> Config:
 
 
 def _error_of(source: str) -> type[LocalragError]:
-    """The error of a setting: what is typed is a malformed request, not a damaged workspace."""
+    """A wrong flag is a malformed request; other sources are wrong configuration."""
     return UsageError if source == FLAG else ConfigError
 
 
 _PROBLEMS = {
-    "int_parsing": N_("no whole number"),
-    "int_parsing_size": N_("no whole number"),
-    "int_from_float": N_("no whole number"),
-    "int_type": N_("no whole number"),
-    "float_parsing": N_("no number"),
-    "float_type": N_("no number"),
+    "int_parsing": N_("not a whole number"),
+    "int_parsing_size": N_("not a whole number"),
+    "int_from_float": N_("not a whole number"),
+    "int_type": N_("not a whole number"),
+    "float_parsing": N_("not a number"),
+    "float_type": N_("not a number"),
     "bool_parsing": N_("neither true nor false"),
     "bool_type": N_("neither true nor false"),
-    "dict_type": N_("no table"),
-    "string_type": N_("no text"),
-    "greater_than": N_("it has to be above {gt:g}"),
-    "greater_than_equal": N_("it has to be {ge:g} or more"),
-    "less_than_equal": N_("it has to be {le:g} or less"),
-    "value_error": N_("no day; write it as 2024-04-01"),
-    "literal_error": N_("it has to be one of {expected}"),
+    "dict_type": N_("not a table"),
+    "string_type": N_("not a text"),
+    "greater_than": N_("it must be above {gt:g}"),
+    "greater_than_equal": N_("it must be {ge:g} or more"),
+    "less_than_equal": N_("it must be {le:g} or less"),
+    "value_error": N_("not a day; write it as 2024-04-01"),
+    "literal_error": N_("it must be one of {expected}"),
 }
-"""What can be wrong with a value, by the name that Pydantic gives it."""
+"""Problems of values, by Pydantic's name for them."""
 
 
 def _problem(error: "ErrorDetails") -> str:
-    """What is wrong with a value, in the language in use; Pydantic's words for what is rare."""
+    """The problem of a value, translated; rare ones in Pydantic's words."""
     if error["type"] not in _PROBLEMS:
         return error["msg"]
     limits = dict(error.get("ctx", {}))
@@ -411,7 +393,7 @@ def _problem(error: "ErrorDetails") -> str:
 
 
 def _keys(model: type[BaseModel], prefix: str = "") -> Iterator[tuple[str, str]]:
-    """Yield every dotted key of a tree with its description."""
+    """Every dotted key of a tree with its description."""
     for name, field in model.model_fields.items():
         kind = field.annotation
         if isinstance(kind, type) and issubclass(kind, BaseModel):

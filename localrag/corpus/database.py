@@ -1,4 +1,4 @@
-"""SQLite files: how they are opened, how they are written, and what their errors mean to a user."""
+"""SQLite files: opening, writing, checksums, and errors with causes and cures."""
 
 import json
 import os
@@ -23,7 +23,7 @@ from localrag.text.facts import Fact, FactKind
 
 Row = tuple[Any, ...]
 
-# Milliseconds to wait for a writer that holds no lock of ours (`localrag.corpus.durable`).
+# Milliseconds to wait for a writer without our lock (`localrag.corpus.durable`).
 _PATIENCE = 5_000
 
 _COLUMNS = (
@@ -36,11 +36,11 @@ _OF_THE_DISK = (
     apsw.SQLITE_PERM,
     apsw.SQLITE_IOERR,
 )
-# SQLite's own extension that writes a checksum at the end of every page, in these bytes, and
-# compares it whenever a page is read: https://www.sqlite.org/cksumvfs.html
+# SQLite's extension for a checksum at the end of every page, in these bytes, compared at every
+# read: https://www.sqlite.org/cksumvfs.html
 _CHECKING = "cksumvfs"
 _CHECKSUM_BYTES = 8
-# Bytes that the memory shared by the readers of a log, and the log itself, begin with.
+# First bytes of the shared memory of a log, and of the log.
 _COMPANIONS = 1 << 17
 _READING = ("temp_store = MEMORY", "cache_size = -32768")
 _WRITING = (*_READING, "journal_mode = WAL", "synchronous = NORMAL", "foreign_keys = ON")
@@ -48,18 +48,17 @@ _WRITING = (*_READING, "journal_mode = WAL", "synchronous = NORMAL", "foreign_ke
 
 @dataclass(frozen=True, slots=True)
 class Schema:
-    """A kind of file: its tables, and the upgrades that lead from one version to the next.
+    """A kind of file: its tables, and the upgrades between versions.
 
-    Each ``NNNN_name.sql`` lifts a file from version N-1 to N. A new file runs them all, an older
-    one those it lacks, so both end with the same tables. A released script is never edited: a
-    change of the tables is a new one.
+    Each ``NNNN_name.sql`` upgrades from version N-1 to N. A new file runs all of them, an older one
+    the missing ones. A released script is never edited; a change of tables is a new script.
 
     Attributes:
-        name: of the kind ("corpus store"); like what follows a message marked with `N_`.
+        name: of the kind ("corpus store"); all names are messages marked with `N_`.
         upgrades: the scripts, in order.
-        first: what to do where there is no such file.
-        again: what to do in place of one that is lost, as the end of a sentence.
-        lift: what to do to lift an older one.
+        first: the cure for a missing file.
+        again: the cure for a lost file, as the end of a sentence.
+        lift: the cure for an older version.
     """
 
     name: str
@@ -74,7 +73,7 @@ class Schema:
         return len(self.upgrades)
 
     def upgrade(self, connection: apsw.Connection, *, until: int | None = None) -> None:
-        """Run the upgrades a file lacks, each in one transaction: applied whole or not at all.
+        """Run the missing upgrades, each in one transaction.
 
         Args:
             connection: an open file, outside any transaction.
@@ -90,7 +89,7 @@ class Schema:
             script = file.read_text(encoding="utf-8")
             connection.execute("BEGIN IMMEDIATE")
             try:
-                # Another process may have upgraded meanwhile.
+                # Another process may have upgraded it.
                 if version(connection) < number:
                     connection.execute(f"{script}\n;PRAGMA user_version = {number}")
                 connection.execute("COMMIT")
@@ -101,28 +100,27 @@ class Schema:
 
 
 def version(connection: apsw.Connection) -> int:
-    """Return the version a file was left in; 0 for an empty one."""
+    """The version of a file; 0 for an empty one."""
     found: int = connection.execute("PRAGMA user_version").get
     return found
 
 
 class Database:
-    """A connection that speaks localrag's errors.
+    """A connection with localrag's errors.
 
     WAL with ``synchronous=NORMAL``: a commit is one write to the log, without waiting for the
-    disk. A killed process loses no commit, because the log is in the kernel's hands by then. A
-    power cut may lose the last commits, but never damages the file; `checkpoint` makes
-    everything before it survive that as well.
+    disk. A kill loses no commit, because the kernel has the log. A power cut may lose the last
+    commits and never damages the file; `checkpoint` secures everything before it.
 
-    A page that a disk has changed is an error when it is read, whatever it holds: by `connect`,
-    each has a checksum. Those of the log have none until they are moved into the file.
+    Each page has a checksum (see `connect`): a page changed by the disk is an error at reading.
+    Pages of the log have none until they are moved into the file.
 
     Args:
         path: the SQLite file.
-        schema: what kind of file it is.
-        create: make the file and its folder where they are missing.
-        read_only: refuse every write; other processes may write meanwhile.
-        verified: compare the checksum of each page that is read.
+        schema: its kind.
+        create: make missing files and folders.
+        read_only: refuse every write; other processes may write.
+        verified: compare the checksum of each page.
 
     Raises:
         NotFoundError: there is no such file.
@@ -174,21 +172,21 @@ class Database:
             self._connection = None
 
     def rows(self, sql: str, values: Sequence[Any] = ()) -> list[Row]:
-        """Return all rows of a query."""
+        """All rows of a query."""
         with self._errors():
             return self._open.execute(sql, values).fetchall()
 
     def row(self, sql: str, values: Sequence[Any] = ()) -> Row | None:
-        """Return the first row of a query, None when it has none."""
+        """The first row of a query; None without rows."""
         with self._errors():
             found: Row | None = self._open.execute(sql, values).fetchone()
             return found
 
     def faults(self, wrong: Mapping[str, str] = MappingProxyType({})) -> list[str]:
-        """Read the whole file and say what is wrong, a sentence each; nothing when it is sound.
+        """Read the whole file and list its faults, a sentence each.
 
         Args:
-            wrong: what must not be there, marked with `N_`, and the query that counts it.
+            wrong: names of forbidden rows, marked with `N_`, and the queries that count them.
         """
         try:
             if lacking := self._lacking():
@@ -212,24 +210,24 @@ class Database:
         return problems
 
     def stream(self, sql: str, values: Sequence[Any] = ()) -> Iterator[Row]:
-        """Yield the rows of a query, one at a time."""
+        """The rows of a query, one at a time."""
         with self._errors():
             yield from self._open.execute(sql, values)
 
     def write(self, sql: str, values: Sequence[Any] = ()) -> int:
-        """Run one statement; returns the key of the row it inserted last."""
+        """Run a statement; returns the key of the last inserted row."""
         with self._errors():
             self._open.execute(sql, values)
             return self._open.last_insert_rowid()
 
     def write_many(self, sql: str, rows: Iterable[Sequence[Any]]) -> None:
-        """Run one statement for every row."""
+        """Run a statement for every row."""
         with self._errors():
             self._open.executemany(sql, rows)
 
     @contextmanager
     def transaction(self) -> Iterator[None]:
-        """Everything inside happens, or nothing does; nested ones join the outermost."""
+        """A transaction; nested ones join the outermost."""
         if self._open.in_transaction:
             yield
             return
@@ -238,30 +236,30 @@ class Database:
             yield
             self.write("COMMIT")
         except BaseException:
-            # A full disk makes SQLite roll back by itself.
+            # On a full disk SQLite rolls back by itself.
             if self._open.in_transaction:
                 self._open.execute("ROLLBACK")
             raise
 
     @property
     def mark(self) -> tuple[int, int]:
-        """A value that every write changes, be it by this connection or by another one."""
+        """A value that every write of any connection changes."""
         return int(self.rows("PRAGMA data_version")[0][0]), self._open.total_changes()
 
     def checkpoint(self) -> bool:
-        """Move the log into the file and flush it to the disk, as far as readers allow.
+        """Move the log into the file and flush it, as far as readers allow.
 
         Returns:
-            Whether nothing is left in the log.
+            Whether the log is empty.
         """
         busy = self.rows("PRAGMA wal_checkpoint(TRUNCATE)")[0][0]
         return not busy
 
     def empty_log(self) -> None:
-        """Do as `checkpoint`, to the end.
+        """Do a complete `checkpoint`.
 
         Raises:
-            BusyError: a reader keeps something in the log.
+            BusyError: a reader still uses the log.
         """
         if not self.checkpoint():
             raise BusyError(
@@ -271,26 +269,26 @@ class Database:
             )
 
     def require_marked(self, values: Sequence[object], mark: int, document: object) -> None:
-        """Make sure that a row is as it was stored.
+        """Check that a row is as it was stored.
 
         Args:
-            values: those of the row.
-            mark: what `row_mark` gave of them when it was stored.
-            document: what it is a row of.
+            values: of the row.
+            mark: its `row_mark` at storing.
+            document: its document.
 
         Raises:
-            StoreError: it is not; nothing of it may be shown.
+            StoreError: it has changed; nothing of it may be shown.
         """
         if row_mark(*values) != mark:
-            told = _("what stands of {document} is not what was stored")
+            told = _("{document} is not as it was stored")
             raise self.damage(told.format(document=document))
 
     def damage(self, problem: str) -> StoreError:
-        """The error of a file in which something stands that was not written so."""
+        """The error for changed content."""
         return _damaged(problem, self.path, self._schema)
 
     def _lacking(self) -> list[str]:
-        """Tables and columns of its version that the file lacks, as ``table.column``."""
+        """Missing tables and columns, as ``table.column``."""
         with closing(apsw.Connection(":memory:")) as sound:
             self._schema.upgrade(sound)
             expected = sound.execute(_COLUMNS).fetchall()
@@ -345,8 +343,8 @@ class Database:
         if self._open.reserve_bytes("main") != _CHECKSUM_BYTES:
             if found == schema.version:
                 raise _damaged(_("its pages have lost their checksums"), self.path, schema)
-            # It is of a localrag that wrote none. Where that one still has it open, it would go on
-            # so: nobody can leave the log for a moment then, and this is BUSY.
+            # From a localrag without checksums. If that one still has the file open, leaving the
+            # log fails with BUSY.
             for mode in ("DELETE", "WAL"):
                 self._open.execute(f"PRAGMA journal_mode = {mode}")
             self._open.reserve_bytes("main", _CHECKSUM_BYTES)
@@ -360,7 +358,7 @@ class Database:
         except LocalragError:
             raise
         except UnicodeDecodeError as error:
-            # Of damage, SQLite may tell in words that are damaged themselves.
+            # SQLite's message about damage may be damaged itself.
             raise _damaged(error, self.path, self._schema) from error
         except (apsw.Error, OSError) as error:
             raise _translated(error, self.path, self._schema) from error
@@ -371,20 +369,20 @@ _as_json = json.JSONEncoder(ensure_ascii=False, default=repr).encode
 
 
 def checksum(text: str) -> int:
-    """CRC-32 of a text as UTF-8; scripts that upgrade a file know it by the same name."""
+    """CRC-32 of a text as UTF-8; upgrade scripts use the same name."""
     return crc32(text.encode())
 
 
 def row_mark(*values: object) -> int:
-    """CRC-32 of the values of a row; scripts know it by the same name, too."""
+    """CRC-32 of the values of a row; upgrade scripts use the same name."""
     return crc32(_as_json(values).encode(errors="replace"))
 
 
 def scratch(folder: Path | None) -> apsw.Connection:
-    """A database for what need not outlive its connection; nobody else can open it.
+    """A temporary database for one connection.
 
     Args:
-        folder: where its file lies; None for the system's folder for temporary files.
+        folder: of its file; None for the system's temporary folder.
 
     Raises:
         OSError, apsw.Error: it cannot be made.
@@ -395,7 +393,7 @@ def scratch(folder: Path | None) -> apsw.Connection:
     open_file(path, "xb").close()
     try:
         connection = apsw.Connection(str(path))
-        # Nothing is to be rolled back, so no file comes beside it; temporary tables stay in memory.
+        # No rollback is needed, so no second file is made; temporary tables stay in memory.
         connection.execute("PRAGMA journal_mode = OFF")
         connection.execute("PRAGMA temp_store = MEMORY")
     finally:
@@ -405,17 +403,17 @@ def scratch(folder: Path | None) -> apsw.Connection:
 
 
 def _make(path: Path, schema: Schema) -> None:
-    """Make a file with its tables, all at once: a process that is killed leaves no empty one."""
+    """Make a file with its tables in one step: a kill leaves no empty file."""
     make_folder(path.parent)
     unfinished = path.with_name(f".{os.urandom(8).hex()}.new")
     try:
-        # Made beforehand, for its owner alone: SQLite goes by the umask.
+        # Made first with its mode: SQLite follows the umask.
         open_file(unfinished, "xb").close()
         with closing(connect(unfinished)) as connection:
-            # With none at all, a disk that gets full leaves a file that passes for damaged.
+            # Without a rollback log, a full disk leaves a file that looks damaged.
             connection.execute("PRAGMA journal_mode = MEMORY")
             schema.upgrade(connection)
-            # Of tables that an upgrade has dropped pages are left that nothing would ever check.
+            # Dropped tables leave free pages, which nothing would check.
             connection.execute("VACUUM")
         with suppress(FileExistsError):  # Another process has made it meanwhile: that one stays.
             name_new(unfinished, path)
@@ -424,12 +422,12 @@ def _make(path: Path, schema: Schema) -> None:
 
 
 def connect(path: Path, mode: str = "rw", *, verified: bool = True) -> apsw.Connection:
-    """Open a file whose pages have checksums; each statement is a transaction of its own.
+    """Open a file whose pages have checksums; each statement is its own transaction.
 
     Args:
-        path: the file, which may be empty; else it keeps the form that it has.
-        mode: how to open it, as SQLite writes it in a URI.
-        verified: compare the checksum of each page that is read.
+        path: the file; an existing one keeps its form.
+        mode: as in SQLite's URIs.
+        verified: compare the checksum of each page.
 
     Raises:
         apsw.Error: it cannot be opened.
@@ -449,10 +447,10 @@ def connect(path: Path, mode: str = "rw", *, verified: bool = True) -> apsw.Conn
 
 @cache
 def checking_layer() -> str:
-    """Have SQLite check pages, for as long as this process lives; returns what it calls that.
+    """Load SQLite's check of pages for this process; returns the name of its VFS.
 
     Raises:
-        LocalragError: the installed apsw cannot.
+        LocalragError: the installed apsw does not have it.
     """
     try:
         extra = import_module("apsw.sqlite_extra")
@@ -469,11 +467,10 @@ def checking_layer() -> str:
 
 
 def connect_to_read(path: Path, *, verified: bool = True) -> apsw.Connection:
-    """Open a file to read it, which needs no room and no right to write.
+    """Open a file to read it, without space or the right to write.
 
-    A reader of a WAL file shares memory with the others by a companion (-shm), which cannot be
-    made where the disk is read-only, and not filled where it is full. Without anything in the log
-    the file is complete and can be read as it stands; else with an index of the log of one's own.
+    Readers of a WAL file share memory in a file (-shm), which cannot be made on a read-only or full
+    disk. With an empty log the file is read directly, otherwise with a private index of the log.
     """
     try:
         return _tried(path, "ro", verified)
@@ -494,7 +491,7 @@ def _tried(path: Path, mode: str, verified: bool) -> apsw.Connection:
 
 
 def _is_full(path: Path) -> bool:
-    """Whether a disk has no room for what SQLite makes beside a file: it tells so otherwise."""
+    """Whether the disk is too full for SQLite's second file; SQLite reports another error."""
     try:
         return shutil.disk_usage(path.parent).free < _COMPANIONS
     except OSError:
@@ -516,19 +513,19 @@ def _damaged(error: Exception | str, path: Path, schema: Schema) -> StoreError:
 
 
 def damage_told(error: Exception) -> str:
-    """What an error says of damage of a file; empty where it is of something else."""
+    """The damage that an error reports; empty for other errors."""
     if _code(error) == apsw.SQLITE_IOERR_DATA:
-        return _("what stands in it is not what was written")
+        return _("its content is not what was written")
     return str(error) if _code(error) & 0xFF in (apsw.SQLITE_CORRUPT, apsw.SQLITE_NOTADB) else ""
 
 
 def _code(error: Exception) -> int:
-    """The extended result code of SQLite; 0 of other errors."""
+    """SQLite's extended result code; 0 for other errors."""
     return int(getattr(error, "extendedresult", 0))
 
 
 def _translated(error: apsw.Error | OSError, path: Path, schema: Schema) -> LocalragError:
-    # The primary result code is the low byte of the extended one.
+    # The low byte is the primary result code.
     code = _code(error) & 0xFF
     if code in (apsw.SQLITE_BUSY, apsw.SQLITE_LOCKED, apsw.SQLITE_PROTOCOL):
         return BusyError(

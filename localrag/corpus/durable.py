@@ -1,15 +1,14 @@
-"""Files that are there as a whole or not at all, and that nobody reads who may not.
+"""Files that are complete or absent, with the right modes, and locks for one writer.
 
-The lock that lets one process write at a time is freed by the system however that process ends.
+The system frees a lock however its process ends.
 
-Folders are made 0700 and files 0600, whatever the umask. Libraries that make files by themselves
-(SQLite, Tantivy, hnswlib, numpy) go by the umask, and a umask cannot be set for one thread: their
-files come into folders that are closed to others already, and get their own modes from `settle`
-once they are written.
+Folders get 0700 and files 0600, under any umask. Libraries that make files (SQLite, Tantivy,
+hnswlib, numpy) follow the umask, which cannot be set for one thread. Their files are made in closed
+folders, and `settle` sets their modes afterwards.
 
-A workspace is shared by a line in its ``localrag.toml``: ``[workspace] readers = "group"``. Then
-the others may read corpora, indexes, models and settings; never write, and never read what somebody
-asked: conversations, runs and journals. Windows has no such modes: there nothing is done.
+``[workspace] readers = "group"`` in ``localrag.toml`` shares a workspace. Others may then read
+corpora, indexes, models and settings. They may never write, or read conversations, runs and
+journals. On Windows nothing is done.
 """
 
 import errno
@@ -35,15 +34,15 @@ Readers = Literal["owner", "group", "everyone"]
 """Who may read the corpora of a workspace."""
 
 _BITS: dict[Readers, int] = {"owner": 0, "group": 0o050, "everyone": 0o055}
-"""What others get of a folder; of a file they get no right to execute it."""
+"""Rights of others to folders; files are not executable."""
 _SHARED = frozenset({"corpora", "indexes", "models", "localrag.toml"})
-"""What of a workspace can be shared."""
+"""The parts of a workspace that can be shared."""
 _OTHERS = 0o077
 _KNOWS_MODES = os.name != "nt"
 
 
 def make_folder(folder: Path) -> None:
-    """Make a folder, and those above it, for their owner alone; what is there stays as it is.
+    """Make a folder and its parents for the owner alone; existing ones stay as they are.
 
     Raises:
         OSError: it cannot be made.
@@ -51,18 +50,18 @@ def make_folder(folder: Path) -> None:
     if folder.is_dir():
         return
     make_folder(folder.parent)
-    # Another process may make it at the same time; a file in its place is an error.
+    # Another process may make it at the same time; a file of this name is an error.
     folder.mkdir(mode=0o700, exist_ok=True)
 
 
 def open_file(path: Path, mode: str, buffering: int = -1, *, private: bool = False) -> IO[bytes]:
-    """Open a file to write bytes; one that is made is its owner's alone.
+    """Open a file to write bytes; a new one is readable for its owner alone.
 
     Args:
         path: of the file.
         mode: as for `open`: "wb", "xb", "ab", "a+b".
         buffering: as for `open`.
-        private: so is one that is there already, and a link is refused.
+        private: also close an existing file, and refuse a link.
 
     Raises:
         OSError: as `open`.
@@ -88,7 +87,7 @@ def _private_opener(path: str, flags: int) -> int:
 
 
 def readers(settings: Path) -> Readers:
-    """Who may read a workspace, as its settings file says; its owner where that cannot be read."""
+    """The readers of a workspace by its settings file; the owner if it cannot be read."""
     with suppress(OSError, ValueError, LookupError, TypeError, RecursionError):
         said = tomllib.loads(settings.read_text(encoding="utf-8-sig"))["workspace"]["readers"]
         return said if said in get_args(Readers) else "owner"
@@ -96,11 +95,10 @@ def readers(settings: Path) -> Readers:
 
 
 def settle(home: Path, chosen: Readers) -> None:
-    """Give all that lies in a workspace the modes it should have.
+    """Set the modes of all files in a workspace.
 
-    Links are left alone, and so are files with other names elsewhere: a model linked into the
-    workspace is somebody's file. What cannot be changed (a file of somebody else, a disk that is
-    read-only) stays, and is told by `exposed`.
+    Links and files with other hard links are left alone: a linked model has another owner. Files
+    that cannot be changed (another owner, a read-only disk) are reported by `exposed`.
     """
     for path, mode in _misplaced(home, chosen):
         with suppress(OSError):
@@ -108,7 +106,7 @@ def settle(home: Path, chosen: Readers) -> None:
 
 
 def exposed(home: Path, chosen: Readers) -> list[Path]:
-    """What of a workspace more people can read or write than should."""
+    """Files that more people can read or write than they should."""
     if home.stat().st_mode & _OTHERS == 0:
         return []  # Nobody gets past its folder.
     return [
@@ -117,7 +115,7 @@ def exposed(home: Path, chosen: Readers) -> list[Path]:
 
 
 def _misplaced(home: Path, chosen: Readers) -> Iterator[tuple[Path, int]]:
-    """Folders and files with another mode than they should have, and that mode."""
+    """Folders and files with a wrong mode, and their right mode."""
     if not _KNOWS_MODES:
         return
     bits = _BITS[chosen]
@@ -134,7 +132,7 @@ def _misplaced(home: Path, chosen: Readers) -> Iterator[tuple[Path, int]]:
 
 
 def _other_than(path: Path, bits: int) -> Iterator[tuple[Path, int]]:
-    """A path with the mode it should have, if it has another one."""
+    """A path and its right mode, if its mode is wrong."""
     try:
         status = path.lstat()
     except FileNotFoundError:
@@ -159,15 +157,15 @@ _A_DAY = 86_400
 def storing(
     path: Path, cure: str = _CURE, cures: Mapping[int, str] = MappingProxyType({})
 ) -> Iterator[None]:
-    """Tell what the system says of a file or a folder as an error of ours, with its cure.
+    """Turn errors of the system about files into errors of localrag.
 
     Args:
-        path: named where the system names none.
-        cure: where `cures` has none.
+        path: named if the system names none.
+        cure: used if `cures` has none.
         cures: by the number of the system's error.
 
     Raises:
-        StorageError: what the block does to the disk fails.
+        StorageError: the block fails on the disk.
     """
     try:
         yield
@@ -181,7 +179,7 @@ def storing(
 
 
 def listed(folder: Path, pattern: str) -> list[Path]:
-    """What of a folder has such a name, sorted; nothing where there is no folder.
+    """The entries of a folder that match, sorted; none without a folder.
 
     Raises:
         StorageError: it may not be read.
@@ -204,16 +202,16 @@ def listed(folder: Path, pattern: str) -> list[Path]:
 
 
 def replace_text(path: Path, text: str, *, private: bool = False) -> None:
-    """Write a small file in the place of the one before it; see `replacing`.
+    """Replace a small file; see `replacing`.
 
     Args:
         path: of the file.
-        text: what it is to hold.
+        text: the new content.
         private: as for `replacing`.
 
     Raises:
-        OSError: it cannot be written; the one before it stays.
-        ValueError: the text is not Unicode; likewise.
+        OSError: it cannot be written; the former file stays.
+        ValueError: the text is not Unicode; the former file stays.
     """
     content = text.encode()
     with replacing(path, private=private) as file:
@@ -224,29 +222,27 @@ def replace_text(path: Path, text: str, *, private: bool = False) -> None:
 def replacing(
     path: Path, aside: Path | None = None, *, only_new: bool = False, private: bool = False
 ) -> Iterator[IO[bytes]]:
-    """Open a file that takes the place of another once it is written and on the disk.
+    """Open a new file that replaces another once it is complete on the disk.
 
-    Several processes may do so at once: one of them is last. The permissions of the file before
-    are kept, and a link is followed; not so with `private`. Where the block fails, the file before
-    stays.
+    Of several processes the last one wins. Permissions are kept and a link is followed, except with
+    `private`. If the block fails, the former file stays.
 
     Args:
-        path: of the file, which need not exist.
-        aside: where the new file grows, on the same disk, for a file so large that a kill while
-            it is written should leave its remains in a known place. Only one may use it at a time.
-        only_new: replace none, not even one that comes while this one is written.
-        private: the new file is its owner's alone, whatever others may do with the one before. A
-            link is replaced, and what it leads to stays as it is: for all that is written outside
-            the workspace.
+        path: of the file, which may be missing.
+        aside: where a large file grows, on the same disk, so that a kill leaves its remains in a
+            known place. For one writer at a time.
+        only_new: never replace a file.
+        private: the new file is the owner's alone, and a link is replaced: for files outside the
+            workspace.
 
     Raises:
-        FileExistsError: with `only_new`, there is one.
+        FileExistsError: with `only_new`, there is a file.
         OSError: it cannot be written.
     """
     if only_new:
         _require_free(path)
     target = path.absolute() if private else Path(os.path.realpath(path))
-    # A name of its own for every writer: two that share one write into each other's file.
+    # Every writer has its own name: two must not write into one file.
     unfinished = aside or target.with_name(f".{os.urandom(8).hex()}.new")
     try:
         with open_file(unfinished, "wb" if aside else "xb") as file:
@@ -264,14 +260,14 @@ def replacing(
 
 
 def name_new(finished: Path, path: Path) -> None:
-    """Give a finished file a name that no file has.
+    """Give a finished file a new name.
 
     Raises:
-        FileExistsError: one has it.
+        FileExistsError: a file has this name.
         OSError: it cannot be named.
     """
     try:
-        # A rename would replace one that has come just now.
+        # A rename could replace a file made just now.
         os.link(finished, path)
     except FileExistsError:
         raise
@@ -288,9 +284,9 @@ def _require_free(path: Path) -> None:
 
 
 def remove_left_over(folder: Path) -> None:
-    """Remove what `replacing` has left in a folder where its process was killed.
+    """Remove remains of killed `replacing` calls in a folder.
 
-    What has not grown for a day is nobody's any more. What cannot be removed stays.
+    Only files unchanged for a day are removed. Files that cannot be removed stay.
     """
     for path in folder.glob(".*.new"):
         with suppress(OSError):
@@ -299,7 +295,7 @@ def remove_left_over(folder: Path) -> None:
 
 
 def flush_folder(folder: Path) -> None:
-    """Flush the names in a folder to the disk, where the system can.
+    """Flush the names in a folder to the disk, if the system can.
 
     Raises:
         OSError: the disk fails.
@@ -318,17 +314,17 @@ def locked(path: Path, busy: BusyError, cure: str = _CURE) -> Iterator[None]:
 
     Args:
         path: of the lock file.
-        busy: what is raised where another process holds it.
-        cure: what to do where it cannot be written.
+        busy: raised if another process holds it.
+        cure: for a file that cannot be written.
 
     Raises:
         BusyError: `busy`.
         StorageError: the folder or the file cannot be written.
     """
-    # Only writers pay for the import.
+    # Imported late: only writers need it.
     from filelock import FileLock, Timeout
 
-    # Whoever has it may free it from another thread.
+    # Another thread may free it.
     lock = FileLock(path, timeout=0, mode=0o600, thread_local=False)
     with storing(path, cure):
         try:
@@ -346,14 +342,14 @@ def locked(path: Path, busy: BusyError, cure: str = _CURE) -> Iterator[None]:
 
 @contextmanager
 def work_folder(folder: Path, busy: BusyError, cure: str = _CURE) -> Iterator[Path]:
-    """An empty folder for one process at a time; it is removed with all that is left in it.
+    """An empty folder for one process at a time, removed afterwards with its content.
 
-    What a process that was killed has left there is removed, too.
+    Remains of a killed process are removed first.
 
     Args:
-        folder: where it lies, beside its lock, in a folder that is there.
-        busy: what is raised where another process works there.
-        cure: what to do where it cannot be made.
+        folder: its path, beside its lock, in an existing folder.
+        busy: raised if another process works there.
+        cure: for a folder that cannot be made.
 
     Raises:
         BusyError: `busy`.
@@ -370,7 +366,7 @@ def work_folder(folder: Path, busy: BusyError, cure: str = _CURE) -> Iterator[Pa
             yield aside
         finally:
             shutil.rmtree(aside, ignore_errors=True)
-            # What else lies there says how to end what was begun.
+            # Other files there describe how to finish.
             with suppress(OSError):
                 lock.unlink()
                 folder.rmdir()
@@ -381,15 +377,15 @@ def _acquire(lock: "FileLock", path: Path) -> None:
     try:
         lock.acquire()
     except FileNotFoundError:
-        # Its folder was removed just now, by who held the lock.
+        # The former holder has just removed the folder.
         make_folder(path.parent)
         lock.acquire()
 
 
 def is_locked(path: Path) -> bool:
-    """Whether a process, this one included, holds a lock file; makes none.
+    """Whether any process holds a lock file; makes none.
 
-    It is held for a moment to find out: ask only where somebody looks at the answer.
+    The check holds the lock for a moment: call it only for people who look at the result.
     """
     if not path.exists():
         return False

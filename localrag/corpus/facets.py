@@ -1,12 +1,9 @@
-"""Facets: what the documents of a corpus are told apart by, and which have some values of them.
+"""Facets of documents, and the documents with given values.
 
-Of a statute they are derived, without any model, from what its file says: its kind, the ministries
-of its number, era and year of its id, its field where the file tells it, its headings. What a model
-has found (`localrag prepare --layers metadata`) comes beside that and never in its place.
-
-e-Gov sorts laws into fifty fields (事項別分類, the ``category`` of its API, version 2), which stand
-in the answers of the API but not in the XML of a law: of a bare law the field is not told, the
-constitution apart, which is the one law of its field by name.
+For statutes, values come from the file: kind, ministries in the law number, era and year in the id,
+field, headings. `localrag prepare --layers metadata` adds values found by a model; they never
+replace values of the file. Fields are the fifty categories of e-Gov's API (事項別分類); the XML of
+a law has none.
 """
 
 import json
@@ -38,16 +35,16 @@ from localrag.language import N_, _
 from localrag_indexes.analysis.normalize import common_year, compact, letters_of, parse_year
 
 KIND = "kind"
-"""Of a statute its type (Act, CabinetOrder …), of all else the format it came from."""
+"""Type of a statute (Act, CabinetOrder …), or format of another document."""
 MINISTRY = "ministry"
 FIELD = "field"
-"""By the fifty categories of e-Gov."""
+"""One of e-Gov's fifty categories."""
 ERA = "era"
 YEAR = "year"
 CHAPTER = "chapter"
-"""A heading without its number (罰則); of passages, not of documents."""
+"""A heading without its number (罰則); a facet of passages, not documents."""
 TOLD_BY_CODE = tuple(FACETS)
-"""The facets that no model is needed for, in the order in which they are shown."""
+"""Facets found without a model, in display order."""
 
 _CONSTITUTION = "憲法"
 # 平成二十年厚生労働省令第十二号, 昭和二十七年人事院規則一一―四
@@ -55,41 +52,37 @@ _MADE = re.compile(
     r"(?:明治|大正|昭和|平成|令和)[元〇一二三四五六七八九十]+年"
     r"(?P<who>.+?)(?:令|規則|規程)(?:第[^号]*号|[〇一二三四五六七八九十百―]+)?"
 )
-# Of 政令, 勅令 and 閣令: the cabinet makes them, and no ministry is named.
+# 政令, 勅令 and 閣令 are made by the cabinet and name no ministry.
 _NOBODY = frozenset(["政", "勅", "閣"])
 _NUMBER = re.compile(
     r"第[〇一二三四五六七八九十百千]+[編章節款目](?:の[一二三四五六七八九十]+)*[\s　]*"
 )
 _SUPPLEMENT_NAME = "附則"
 _SUPPLEMENT = re.compile(r"附[\s　]*則")
-# A value may hold a semicolon; what is a label by itself follows only one between two.
+# Values may contain semicolons; a label follows only a separating one.
 _BEFORE_A_LABEL = re.compile("[;；](?=[^;；=＝]*[=＝])")
-# 昭和50年, 平成元年, 1975年: years of laws are those of the common era.
+# 昭和50年, 平成元年, 1975年: the facet has years of the common era.
 _OF_AN_ERA = re.compile("(明治|大正|昭和|平成|令和)?(元|[0-9〇一二三四五六七八九十百千]{1,4})年?")
-# How much of a value must be as written: of two characters one may be another, 政例 is like 政令.
+# Share of equal characters. Two characters may differ in one: 政例 is like 政令.
 _ALIKE, _ALIKE_OF_TWO = 0.6, 0.5
-# Of a number: years, numbers of things. What is longer is none to count with.
+# Longer digit strings are no numbers.
 _DIGITS = 18
-# Values that an error names, the most frequent first.
+# Values listed in an error, the most frequent first.
 _NAMED = 12
-# What is no facet, but may be taken for one: an option of its own wants laws.
+# Often mistaken for facets; laws have an option of their own.
 _LAW = frozenset(["law", "laws", "lawid", "法", "法令", "法令名", "法律", "法律名"])
-# Combinations of labels of which is kept what they lead to, of whatever clients ask for.
+# Number of cached label combinations, because clients may send any.
 _KEPT = 64
-# The strings of records in JSON lines are facets too.
+# String fields of JSON records are facets too.
 _RECORDS = "jsonl"
 
 
 Where = Mapping[str, str | Sequence[str]]
-"""What documents are wanted: for each facet a value, or several of which one must hold."""
+"""Wanted values by facet; several values of one facet are alternatives."""
 
 
 def labels(where: Where) -> tuple[Label, ...]:
-    """What is wanted as labels: those of a facet are alternatives; of each facet one must hold.
-
-    Raises:
-        UsageError: a value is no text.
-    """
+    """Turn wanted values into labels; a value other than text is a UsageError."""
     found = []
     for key, values in where.items():
         for value in (
@@ -97,7 +90,7 @@ def labels(where: Where) -> tuple[Label, ...]:
         ):
             if not isinstance(value, str):
                 raise UsageError(
-                    N_("{value!r} says not what documents should be told apart by."),
+                    N_("{value!r} is no filter for documents."),
                     N_('Write it as {{"kind": "Act"}}, or "kind=Act".'),
                     value=value,
                 )
@@ -106,16 +99,12 @@ def labels(where: Where) -> tuple[Label, ...]:
 
 
 def read_label(text: str) -> Label:
-    """Read ``key=value``.
-
-    Raises:
-        UsageError: it is no such thing.
-    """
-    # Japanese keyboards write a wide sign.
+    """Read ``key=value``; another form is a UsageError."""
+    # Japanese keyboards write a wide equals sign.
     key, equals, value = (part.strip() for part in text.replace("＝", "=", 1).partition("="))
     if not (key and equals and value):
         raise UsageError(
-            N_("{text!r} says not what documents should be told apart by."),
+            N_("{text!r} is no filter for documents."),
             N_("Write it as KEY=VALUE, e.g. kind=Act."),
             text=text,
         )
@@ -123,25 +112,18 @@ def read_label(text: str) -> Label:
 
 
 def read_labels(text: str) -> tuple[Label, ...]:
-    """Read what is written in one text: ``kind=府省令; ministry=総務省``; none in an empty one.
-
-    Raises:
-        UsageError: a part of it is no label.
-    """
+    """Read several labels: ``kind=府省令; ministry=総務省``; none from an empty text."""
     parts = (part.strip(" 　;；") for part in _BEFORE_A_LABEL.split(text))
     return tuple(map(read_label, filter(None, parts)))
 
 
 def value_name(label: Label) -> str:
-    """A value as it is shown, and can be written after the name of its facet and ``=``."""
+    """The display name of a value; users may write it after the ``=``."""
     return kind_name(label.value) if label.key == KIND else label.value
 
 
 def ministries(law_num: str) -> tuple[str, ...]:
-    """Who made an ordinance or a rule by its number, each as printed; nobody for acts and orders.
-
-    平成二十年総務省・経済産業省令第一号 is of 総務省 and 経済産業省.
-    """
+    """Makers of an ordinance or rule, by its number: 総務省・経済産業省令第一号 has two."""
     made = _MADE.fullmatch(law_num)
     if made is None or made["who"] in _NOBODY:
         return ()
@@ -150,7 +132,7 @@ def ministries(law_num: str) -> tuple[str, ...]:
 
 
 def heading_name(title: str) -> str:
-    """A heading without its number: 第二章の二　公開買付け is 公開買付け, every 附則 is 附則."""
+    """A heading without its number: 第二章の二 公開買付け is 公開買付け, every 附則 is 附則."""
     if _SUPPLEMENT.match(title):
         return _SUPPLEMENT_NAME
     found = _NUMBER.sub("", title, count=1) if _NUMBER.match(title) else title
@@ -158,7 +140,7 @@ def heading_name(title: str) -> str:
 
 
 def _plain(label: Label) -> str:
-    """A value as the corpus has it: a heading without its number, a year of the common era."""
+    """A value as stored: a heading without its number, a year of the common era."""
     if label.key == CHAPTER:
         return heading_name(label.value)
     written = _OF_AN_ERA.fullmatch(compact(label.value)) if label.key == YEAR else None
@@ -169,7 +151,6 @@ def _plain(label: Label) -> str:
 
 
 def _key_and_name(key: str) -> str:
-    """A facet as it is stored, and as it is shown where that is another word."""
     name = facet_name(key)
     return key if name == key else _("{key} ({name})").format(key=key, name=name)
 
@@ -179,11 +160,7 @@ def _is_number(text: str) -> bool:
 
 
 def _alike(written: str, values: Collection[str]) -> list[str]:
-    """The values that somebody may mean who wrote another; all of them as letters alone.
-
-    Of a number these are its neighbours, not those that share digits with it; beyond the first and
-    the last of the values it has none.
-    """
+    """Close matches for a value in letters; for a number its neighbours in order."""
     if not _is_number(written):
         holding = [value for value in values if written and written in value]
         least = _ALIKE_OF_TWO if len(written) <= 2 else _ALIKE
@@ -194,13 +171,12 @@ def _alike(written: str, values: Collection[str]) -> list[str]:
 
 
 def labels_of(about: DocumentInfo | Document) -> Iterator[Label]:
-    """What a document is told apart by without any model; its headings are left out."""
+    """Labels of a document without a model and without headings."""
     metadata = about.metadata
     if about.kind != "law":
         yield Label(KIND, about.kind)
         if about.kind == _RECORDS:
-            # What cannot be written before the sign is asked for by nobody; headings are a facet
-            # of passages, which records do not have.
+            # Users cannot write such keys. Headings are a facet of passages, and records have none.
             written = (
                 key
                 for key in metadata
@@ -220,38 +196,21 @@ def labels_of(about: DocumentInfo | Document) -> Iterator[Label]:
 
 
 class Counted(NamedTuple):
-    """A label, and how many documents have it."""
+    """A label and its number of documents."""
 
     label: Label
     documents: int
 
 
-class _Headed(NamedTuple):
-    """The characters below a heading."""
-
-    document: str
-    start: int
-    end: int
-
-
-class _KeysUnder(NamedTuple):
-    """The keys of what stands under some headings."""
-
-    every: frozenset[int]
-    of_document: Mapping[str, Collection[int]]
-
-
 class Facets:
-    """The facets of a corpus on one day.
+    """Facets of a corpus on one day.
+
+    Wrong labels are errors, as for `canonical`.
 
     Attributes:
-        documents: ids of the documents by facet and value; headings are left out.
-        told_for: the stamp of the corpus that a model's metadata were made for; None where there
-            are none.
-        by_model: facets of which a model has told values, and not the documents themselves.
-
-    Args:
-        of_model: by document the labels that a model has told, and not the document itself.
+        documents: document ids by facet and value, without headings.
+        told_for: stamp of the corpus when a model found metadata; None without any.
+        by_model: facets with values found only by a model.
     """
 
     def __init__(
@@ -266,7 +225,7 @@ class Facets:
         self.by_model = frozenset(key for labels in of_model.values() for key, _ in labels)
         self._of_model = of_model
         self._db = database
-        # What was asked for is asked for again, by every stage of a search.
+        # Every step of a search asks the same again.
         self._canonical = lru_cache(_KEPT)(self._find_canonical)
         self._matching = lru_cache(_KEPT)(self._find_matching)
         self._under = lru_cache(_KEPT)(self._find_under)
@@ -274,24 +233,20 @@ class Facets:
 
     @property
     def keys(self) -> tuple[str, ...]:
-        """The facets there are, those told by code first."""
+        """The facets of the corpus, those without a model first."""
         known = [key for key in TOLD_BY_CODE if key in self.documents or key == CHAPTER]
         return (*known, *(key for key in self.documents if key not in known))
 
     def counts(self, key: str) -> Counter[str]:
-        """How many documents have each value of a facet.
-
-        Raises:
-            UsageError: the documents are not told apart by it; names those like it.
-        """
+        """Number of documents for each value of a facet."""
         return Counter({value: len(ids) for value, ids in self._values(key).items()})
 
     def canonical(self, where: tuple[Label, ...]) -> tuple[Label, ...]:
-        """The labels as the corpus has them, in whatever language and spelling they are written.
+        """The labels as the corpus writes them, from any language and spelling.
 
         Raises:
-            UsageError: the documents of the corpus are not told apart by such a facet.
-            NotFoundError: no document has such a value. Both name those like it.
+            UsageError: the corpus has no such facet.
+            NotFoundError: no document has the value. Both list similar names.
         """
         return self._canonical(where)
 
@@ -299,11 +254,7 @@ class Facets:
         return tuple(dict.fromkeys(one for label in where for one in self._known(label)))
 
     def matching(self, where: tuple[Label, ...]) -> frozenset[str]:
-        """Ids of the documents that are wanted; see `labels`.
-
-        Raises:
-            UsageError, NotFoundError: as `canonical`.
-        """
+        """Ids of the matching documents; see `labels`."""
         return self._matching(where)
 
     def _find_matching(self, where: tuple[Label, ...]) -> frozenset[str]:
@@ -313,43 +264,23 @@ class Facets:
         return frozenset(set.intersection(*wanted.values()))
 
     def told_by_model(self, document: str, where: tuple[Label, ...]) -> tuple[Label, ...]:
-        """Which of the labels wanted a document has from a model, and not by itself.
-
-        Raises:
-            UsageError, NotFoundError: as `canonical`.
-        """
+        """The wanted labels of a document found only by a model."""
         told = self._of_model.get(document, ())
         return tuple(label for label in self.canonical(where) if label in told)
 
     def spans(self, where: tuple[Label, ...]) -> dict[str, list[tuple[int, int]]] | None:
-        """By document the characters that stand under the headings wanted; None where none are.
-
-        Raises:
-            UsageError, NotFoundError: as `canonical`.
-        """
+        """Spans below the wanted headings, by document; None without headings."""
         named = [value for key, value in self.canonical(where) if key == CHAPTER]
         found: dict[str, list[tuple[int, int]]] = defaultdict(list)
         for name in named:
-            for headed in self._headed[name]:
-                found[headed.document].append((headed.start, headed.end))
+            for document, *span in self._headed[name]:
+                found[document].append((span[0], span[1]))
         return dict(found) if named else None
 
     def units(
-        self,
-        where: tuple[Label, ...],
-        documents: Collection[str] | None,
-        layers: Collection[str],
+        self, where: tuple[Label, ...], documents: Collection[str] | None, layers: Collection[str]
     ) -> int:
-        """How many passages of some layers are wanted.
-
-        Args:
-            where: the labels.
-            documents: ids of those that alone are wanted; None for all.
-            layers: of the passages; where headings are wanted these are articles and passages.
-
-        Raises:
-            UsageError, NotFoundError: as `canonical`.
-        """
+        """Count the matching passages in some layers, and in some documents if given."""
         among = documents if not where else self.matching(where)
         if among is not None and documents is not None:
             among = frozenset(among).intersection(documents)
@@ -368,34 +299,20 @@ class Facets:
         return int(row[0]) if row else 0
 
     def among(self, documents: Collection[str], key: str) -> Counter[str]:
-        """How many of some documents have each value of a facet; of none that they lack.
-
-        Raises:
-            UsageError: as `counts`.
-        """
+        """Number of documents for each value, within given documents."""
         wanted = frozenset(documents)
         return +Counter({value: len(ids & wanted) for value, ids in self._values(key).items()})
 
     def keys_under(
         self, where: tuple[Label, ...], documents: Collection[str] = ()
     ) -> frozenset[int] | None:
-        """The keys by which indexes know what is wanted, where headings are; None as `spans`.
-
-        Args:
-            where: the labels.
-            documents: ids of those that alone are wanted; none for all.
-
-        Raises:
-            UsageError, NotFoundError: as `canonical`.
-        """
+        """Index keys below the wanted headings, in some documents if given; None without any."""
         under = self._under(where)
         if under is None:
             return None
-        if not documents:
-            return under.every
-        return frozenset().union(*(under.of_document.get(one, ()) for one in documents))
+        return frozenset().union(*(under.get(one, ()) for one in documents or under))
 
-    def _find_under(self, where: tuple[Label, ...]) -> _KeysUnder | None:
+    def _find_under(self, where: tuple[Label, ...]) -> Mapping[str, Collection[int]] | None:
         spans = self.spans(where)
         if spans is None:
             return None
@@ -410,18 +327,13 @@ class Facets:
         for id_, position, key in rows:
             if any(start <= position < end for start, end in spans[id_]):
                 found[id_].add(key)
-        return _KeysUnder(frozenset().union(*found.values()), found)
+        return found
 
     def like(self, text: str, most: int) -> list[Counted]:
-        """What somebody may mean who types a value, a part of one, or ``key=`` and that.
+        """Labels for a typed value, part of one, or ``key=`` and a part.
 
-        Args:
-            text: what is typed; of a bare value all facets are looked through.
-            most: how many are wanted.
-
-        Returns:
-            The labels that are called so, then those that begin so, then those that hold it;
-            among these the facets told by code first, and the most frequent values.
+        Exact matches come first, then prefixes, then inner matches. Within these, facets without a
+        model come first, then frequent values.
         """
         key, equals, value = text.replace("＝", "=", 1).partition("=")
         keys = self._keys_called(key) if equals else self.keys
@@ -446,7 +358,7 @@ class Facets:
         return self._chapters if known == CHAPTER else self.documents[known]
 
     def _key(self, key: str) -> str:
-        """A facet of the corpus, in whatever language and spelling it is written."""
+        """The stored name of a facet written in any language."""
         if key in self.keys:
             return key
         if called := self._keys_called(key):
@@ -460,7 +372,7 @@ class Facets:
                 "What --where takes is: {known}."
             )
         raise UsageError(
-            N_("The documents of the corpus are not told apart by {key!r}."),
+            N_("The corpus has no facet {key!r}."),
             cure,
             key=key,
             near=", ".join(facet_name(spelled[one]) for one in near),
@@ -474,7 +386,7 @@ class Facets:
         ]
 
     def _letters(self, key: str) -> Mapping[str, Sequence[str]]:
-        """The values of a facet of the corpus by the letters of each of their spellings."""
+        """Values of a facet by the letters of each spelling."""
         if key not in self._by_letters:
             found: dict[str, list[str]] = defaultdict(list)
             for value in self._values(key):
@@ -486,7 +398,7 @@ class Facets:
         return self._by_letters[key]
 
     def _known(self, written: Label) -> list[Label]:
-        """The labels of the corpus that one means, in whatever language and spelling."""
+        """The labels meant by one in any language and spelling."""
         label = written._replace(key=self._key(written.key))
         values = self._values(label.key)
         if label.value in values:
@@ -505,7 +417,7 @@ class Facets:
         )
 
     def _named(self, key: str) -> str:
-        """The most frequent values of a facet in words; numbers in their order, or their range."""
+        """The most frequent values in words; numbers in order, or as a range."""
         counts = self.counts(key)
         numbers = sorted(counts, key=int) if all(map(_is_number, counts)) else []
         if len(numbers) > _NAMED:
@@ -515,32 +427,28 @@ class Facets:
         return ", ".join(value_name(Label(key, value)) for value in known) + more
 
     @cached_property
-    def _headed(self) -> Mapping[str, Sequence[_Headed]]:
-        found: dict[str, list[_Headed]] = defaultdict(list)
-        for title, *headed in self._db.rows(
+    def _headed(self) -> Mapping[str, Sequence[tuple[str, int, int]]]:
+        """Document, start and end of the text below each heading."""
+        found: dict[str, list[tuple[str, int, int]]] = defaultdict(list)
+        for title, document, start, end in self._db.rows(
             'SELECT sections.title, id, start, "end" FROM sections'
             " JOIN shown ON shown.key = document"
         ):
-            found[heading_name(title)].append(_Headed(*headed))
+            found[heading_name(title)].append((document, start, end))
         return found
 
     @cached_property
     def _chapters(self) -> Mapping[str, frozenset[str]]:
         return {
-            name: frozenset(headed.document for headed in every)
+            name: frozenset(document for document, _, _ in every)
             for name, every in self._headed.items()
         }
 
 
 def facets_of(database: Database, told: Path) -> Facets:
-    """Collect the facets of the documents shown.
+    """Collect the facets of the shown documents.
 
-    Args:
-        database: the corpus.
-        told: the file in which a model's metadata are kept, which need not be there.
-
-    Raises:
-        StoreError: the file is damaged.
+    The file of a model's metadata (`told`) may be missing; a damaged one is a StoreError.
     """
     found: dict[str, dict[str, set[str]]] = defaultdict(lambda: defaultdict(set))
     every, told_for = _told(told)
@@ -560,7 +468,7 @@ def facets_of(database: Database, told: Path) -> Facets:
 
 
 def as_told(rows: Iterable[tuple[str, Sequence[Label]]], made_for: int) -> str:
-    """What the file of a model's metadata holds; read back by `facets_of`."""
+    """Content of the file of a model's metadata, for `facets_of`."""
     told = {document: [list(label) for label in of_one] for document, of_one in rows}
     return json.dumps({"for": made_for, "documents": told}, ensure_ascii=False)
 

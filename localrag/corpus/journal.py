@@ -1,8 +1,8 @@
-"""A journal: what was paid for in hours, kept row by row, so that no kill loses what is finished.
+"""A journal: finished rows of long work, which no kill can lose.
 
-A file of JSON lines that only grows. A row counts once its line stands in the file with its end;
-a line that a kill cut off is told and dropped. One process writes at a time, which its owner sees
-to with a lock (`localrag.corpus.durable`); any number may read.
+A file of JSON lines that only grows. A row counts once its whole line is in the file. A line that
+a kill cut off is reported and dropped. The owner locks the file for one writer
+(`localrag.corpus.durable`); any number may read.
 """
 
 import json
@@ -24,9 +24,8 @@ from localrag.text.harmless import json_text
 
 Row = TypeVar("Row")
 
-# A written line survives the death of the process at once, and a power cut once it is flushed.
-# Flushing takes milliseconds on a slow disk, so rows that follow each other within this many
-# seconds are flushed together.
+# A written line survives a kill at once, and a power cut once it is flushed. Flushing takes
+# milliseconds on a slow disk, so rows within this many seconds are flushed together.
 _FLUSH_EVERY = 0.1
 _BLOCK = 65_536
 
@@ -36,8 +35,8 @@ class JournalLine(Generic[Row]):
     """A line of a journal.
 
     Attributes:
-        row: what it holds.
-        number: from 1.
+        row: the row.
+        number: of the line, from 1.
         offset: of its first byte.
     """
 
@@ -47,17 +46,17 @@ class JournalLine(Generic[Row]):
 
 
 class Journal(Generic[Row]):
-    """Rows of one type in a file, which need not exist yet.
+    """Rows of one type in a file; the file may be missing.
 
-    `lines` reads them. Opened by ``with`` it can be added to, by several threads.
+    `lines` reads them. After ``with``, several threads can append.
 
     Attributes:
         path: of the file.
-        torn: whether the last line was found cut off when the file was read or opened.
-        end: bytes written down; 0 until it is opened to be added to.
+        torn: whether the last line was cut off when the file was read or opened.
+        end: bytes written; 0 until it is opened with ``with``.
 
     Raises:
-        StorageError: the file cannot be read or written (as for every method).
+        StorageError: the file cannot be read or written (every method).
     """
 
     def __init__(
@@ -66,12 +65,12 @@ class Journal(Generic[Row]):
         rows: TypeAdapter[Row],
         damaged: Callable[[int], LocalragError],
     ) -> None:
-        """Remember what is to be read or written.
+        """Prepare; no file is opened.
 
         Args:
             path: of the file.
             rows: the type of the rows.
-            damaged: gives the error that says that the line of this number holds no such row.
+            damaged: makes the error for a damaged line, from its number.
         """
         self.path = path
         self.torn = False
@@ -84,10 +83,10 @@ class Journal(Generic[Row]):
         self._writing = Lock()
 
     def lines(self) -> Iterator[JournalLine[Row]]:
-        """Yield the lines that are whole, from the first; none where there is no file.
+        """Yield the whole lines from the first; none without a file.
 
         Raises:
-            LocalragError: what `damaged` gives.
+            LocalragError: the error of `damaged`.
         """
         end = 0
         with self._failures(), suppress(FileNotFoundError), self.path.open("rb") as file:
@@ -99,10 +98,10 @@ class Journal(Generic[Row]):
                 end += len(line)
 
     def append(self, row: Row) -> None:
-        """Write down a row; when this returns, no kill can lose it.
+        """Write a row; after the return no kill can lose it.
 
         Raises:
-            StorageError: the disk is full; what was written before is kept.
+            StorageError: the disk is full; earlier rows are kept.
         """
         assert self._file is not None, "the journal is open"
         line = _as_line(self._rows.dump_python(row, mode="json"))
@@ -115,17 +114,17 @@ class Journal(Generic[Row]):
                 with suppress(OSError):
                     self._file.truncate(self.end)
                 raise
-            # Before the disk works: whoever is interrupted meanwhile finds the line written.
+            # Set before flushing: after an interrupt the line counts as written.
             self.end += len(line)
             if monotonic() - self._flushed >= _FLUSH_EVERY:
                 os.fsync(self._file.fileno())
                 self._flushed = monotonic()
 
     def keep(self, offsets: Iterable[int], aside: Path | None = None) -> None:
-        """Keep only the lines that begin at these offsets, in this order; all at once.
+        """Keep only the lines at these offsets, in this order, in one step.
 
         Args:
-            offsets: as `lines` gives them.
+            offsets: from `lines`.
             aside: as for `localrag.corpus.durable.replacing`.
 
         Raises:
@@ -138,9 +137,9 @@ class Journal(Generic[Row]):
                 new.write(old.readline())
 
     def __enter__(self) -> Self:
-        """Open it to be added to; what a kill left unfinished is dropped."""
+        """Open it to append; a cut off line is dropped."""
         with ExitStack() as undone, self._failures():
-            # Unbuffered: what was written has left this process.
+            # Unbuffered: written lines have left this process.
             self._file = undone.enter_context(
                 open_file(self.path, "a+b", buffering=0, private=True)
             )
@@ -161,9 +160,9 @@ class Journal(Generic[Row]):
 
     def _read(self, line: bytes, number: int) -> Row:
         try:
-            # Pydantic's own parser takes no half of a surrogate pair, which a model can write.
+            # Pydantic's parser refuses a lone surrogate, which a model can write.
             return self._rows.validate_python(json.loads(line))
-        # RecursionError: JSON that is nested too deeply.
+        # RecursionError: the JSON is nested too deeply.
         except (ValueError, RecursionError):
             raise self._damaged(number) from None
 
@@ -184,12 +183,12 @@ class Journal(Generic[Row]):
 
 
 def _as_line(row: Any) -> bytes:
-    # Half of a surrogate pair in a text cannot be UTF-8; it becomes an escape, which is JSON too.
+    # A lone surrogate cannot be UTF-8; it becomes a JSON escape.
     return json_text(row).encode() + b"\n"
 
 
 def _end_of_whole_lines(file: IO[bytes], size: int) -> int:
-    """Where the last line that is whole ends; looks from the end of the file."""
+    """The end of the last whole line, searched from the end of the file."""
     end = size
     while end:
         begin = max(0, end - _BLOCK)

@@ -1,4 +1,4 @@
-"""What a corpus knows of subjects: look-ups in the layer of triples."""
+"""Look-ups of subjects in the layer of triples."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from itertools import islice
@@ -9,26 +9,26 @@ from localrag.corpus.database import Database
 from localrag.corpus.rows import FoldedText, Rank, bare, fold
 from localrag.corpus.types import Passage, Triple
 
-# Of a name in a text, in folded characters: bounds the cost of looking for one.
+# Folded characters of a name in a text; limits the cost of the search.
 _LONGEST = 60
 
 MOST_TRIPLES = 1_000
-"""Triples of one subject that answering a question looks at."""
+"""Triples of one subject considered for an answer."""
 
 
 class KnownTriple(NamedTuple):
-    """A triple of the store and the passage that says it."""
+    """A stored triple and the id of its passage."""
 
     passage_id: str
     triple: Triple
 
 
 class SubjectMention(NamedTuple):
-    """A span of a text that names subjects of the store.
+    """A span of a text that names subjects.
 
     Attributes:
         start, end: in characters of the text.
-        subjects: those it can mean, the likeliest first, as `Triple.subject` writes them.
+        subjects: possible subjects, the likeliest first, as in `Triple.subject`.
     """
 
     start: int
@@ -37,10 +37,10 @@ class SubjectMention(NamedTuple):
 
 
 class Knowledge:
-    """Looks up subjects and their triples; part of a `CorpusStore`.
+    """Finds subjects and their triples; part of a `CorpusStore`.
 
-    Names are compared in their folded form (`localrag.corpus.rows`); a name without its
-    disambiguator, a redirect and an alias lead to the subject too.
+    Names are compared in folded form (`localrag.corpus.rows`). A name without its disambiguator, a
+    redirect and an alias also lead to the subject.
     """
 
     def __init__(
@@ -50,11 +50,11 @@ class Knowledge:
         self._passages = passages
 
     def subjects(self, name: str) -> list[str]:
-        """The subjects that a name can mean, the likeliest first.
+        """Possible subjects of a name, the likeliest first.
 
-        Whole names come before those that have a disambiguator beside, aliases last; among them
-        one that is written just so, then one of which more is known. A name whose own
-        disambiguator is unknown is looked up without it.
+        Order: whole names, names without their disambiguator, aliases. Within these: exact
+        spelling, then number of triples. A name with an unknown disambiguator is looked up without
+        it.
         """
         folded = fold(name)
         if not folded:
@@ -65,11 +65,11 @@ class Knowledge:
         )
 
     def mentions(self, text: str) -> list[SubjectMention]:
-        """Every span of a text that names a subject, in order, the longest first at each place.
+        """All spans of a text naming a subject, in order, longest first at each place.
 
-        Spans may overlap: which reading is meant is for the caller to decide. None begins or ends
-        inside a number or a word of Latin letters or katakana, and a single character is left out
-        where a longer name stands over it. Names longer than 60 characters are not found.
+        Spans may overlap; the caller chooses. No span starts or ends inside a number or a word of
+        Latin letters or katakana. A single character inside a longer name is left out. Names over
+        60 characters are not found.
         """
         folded = FoldedText(text)
         found = list(self._names_in(folded))
@@ -85,13 +85,7 @@ class Knowledge:
         return mentions
 
     def about(self, subject: str, limit: int | None = None) -> list[KnownTriple]:
-        """The triples of a subject, written exactly so, in the order in which they were entered.
-
-        Args:
-            subject: as `Triple.subject` writes it.
-            limit: how many at most, None for all; who asks for one more than it uses sees that
-                there are more.
-        """
+        """Up to `limit` triples of a subject, spelled exactly so, in insertion order."""
         runs = self._db.rows(
             "SELECT first, last, header FROM names JOIN passages ON key = first"
             " WHERE name = ? AND rank = ? ORDER BY first",
@@ -107,10 +101,7 @@ class Knowledge:
         return [KnownTriple(of.id, of.triple) for of in passages if of.triple]
 
     def surely(self, name: str, subject: str) -> bool:
-        """Whether a name means a subject and nothing else: it is written so, or it is its only one.
-
-        What stands for several subjects, as a bare name or as an alias, surely means none of them.
-        """
+        """Whether a name means exactly this subject: spelled so, or its only subject."""
         subjects = self.subjects(name)
         same = [one for one in subjects if fold(one) == fold(name)] or subjects
         return same == [subject]
@@ -135,14 +126,14 @@ class Knowledge:
                         yield start, start + length
 
     def _prefixes(self, text: str) -> Iterator[int]:
-        """The lengths of the names that a text begins with, the longest first."""
+        """Lengths of the names at the start of a text, the longest first."""
         while text:
             row = self._db.row(
                 "SELECT name FROM names WHERE name <= ? ORDER BY name DESC LIMIT 1", (text,)
             )
             if row is None:
                 return
-            # Every other name that the text begins with is a part of what both have in common.
+            # Any other name at the start is a prefix of their common part.
             common = len(commonprefix((row[0], text)))  # noqa: RUF071 - no paths
             if common and common == len(row[0]):
                 yield common

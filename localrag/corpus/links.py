@@ -1,6 +1,6 @@
-"""Edges between provisions, and definitions of terms, as the store keeps them.
+"""Edges between provisions and definitions of terms, as stored.
 
-Indexing finds them once; asking follows the kinds that are wanted.
+Indexing finds them once; a search follows the kinds it needs.
 """
 
 import json
@@ -17,32 +17,32 @@ REFERS = "refers"
 APPLIES = "applies-mutatis-mutandis"
 """準用."""
 DELEGATES = "delegates"
-"""A provision leaves something to an order (政令で定める)."""
+"""A provision leaves a point to an order (政令で定める)."""
 DELEGATED_BY = "delegated-by"
-"""A provision of an order fills in what the target left to it."""
+"""A provision of an order settles a point left to it by the target."""
 CARRIES_OUT = "carries-out"
-"""A paragraph of an order opens with the target, which may leave a point to it."""
+"""A paragraph of an order opens with the target."""
 READS = "reads"
-"""A provision has words of the target read otherwise (読替え), see `Reads`."""
+"""A provision replaces words of the target (読替え); see `Reads`."""
 CHANGES = "changes"
-"""A provision has the target read or applied otherwise for the time being (当分の間)."""
+"""A provision changes the target for the time being (当分の間)."""
 PUNISHES = "punishes"
-"""A penal provision names the target, whose breach it punishes; itself where it says what is."""
+"""A penal provision punishes a breach of the target, or defines the offence itself."""
 PUNISHES_A_BODY = "punishes-a-body"
-"""It punishes the legal person for which the doer of such a breach acted."""
+"""A penal provision punishes the legal person behind such a breach."""
 BY_ORDER = "by-order"
-"""The detail of an edge of these two to what only an order under it makes punishable."""
+"""Detail of a penal edge: only an order under the target defines the offence."""
 DEFINES = "defines"
-"""A provision defines a term, see `Definition`."""
+"""A provision defines a term; see `Definition`."""
 
 REFERENCES = (REFERS, APPLIES, DELEGATES, DELEGATED_BY)
-"""The kinds that a text itself tells by citing; the others tell more of some of them."""
+"""Kinds found in the citations of a text; other kinds add detail."""
 KINDS = (*REFERENCES, CARRIES_OUT, READS, CHANGES, PUNISHES, PUNISHES_A_BODY, DEFINES)
-"""All of them."""
+"""All kinds."""
 
 
 class Reading(NamedTuple):
-    """Words that are read in the place of others, as spans of the text that says so."""
+    """Replaced and replacing words, as spans of the text of the provision."""
 
     replaced_start: int
     replaced_end: int
@@ -51,12 +51,12 @@ class Reading(NamedTuple):
 
 
 class Reads(NamedTuple):
-    """How a provision is read where another one applies it (読替え).
+    """A replacement of words in a provision applied elsewhere (読替え).
 
     Attributes:
-        readings: the words, at least one pair.
-        part: the part of the provision that has them as cited (ただし書), else "".
-        excepted: what of the provision is not read so.
+        readings: at least one pair of words.
+        part: part of the provision as cited (ただし書), or "".
+        excepted: places without the replacement.
     """
 
     readings: tuple[Reading, ...]
@@ -64,13 +64,13 @@ class Reads(NamedTuple):
     excepted: tuple[Locator, ...] = ()
 
     def as_detail(self) -> str:
-        """As an edge keeps it."""
+        """Write as the detail of an edge."""
         places = [place.path for place in self.excepted]
         return json.dumps([self.readings, self.part, places], ensure_ascii=False)
 
     @classmethod
     def of_detail(cls, detail: str) -> Self:
-        """Read what `as_detail` made."""
+        """Read the detail of an edge."""
         readings, part, places = json.loads(detail)
         pairs = tuple(Reading(*pair) for pair in readings)
         return cls(pairs, part, tuple(map(Locator.parse, places)))
@@ -78,21 +78,20 @@ class Reads(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Reference:
-    """An edge from one provision to another, or to a law as a whole.
+    """An edge from a provision to another one, or to a whole law.
 
     Attributes:
-        document_id: the document that says so.
-        source: the most exact provision that it stands in.
-        start, end: the span that says so, in the text of that document.
+        document_id: the citing document.
+        source: the innermost citing provision.
+        start, end: span of the citation in that document.
         kind: one of the kinds above.
-        law_id: the law referred to; empty where the corpus lacks it or several are possible.
-        law_name: its title, or its name as cited; of delegations the kind of order.
-        target: the provision; the empty locator for the law as a whole, and of delegations. The
-            division of another law's appendix is its label as cited (別表第一), since only that law
-            tells which it is.
+        law_id: the cited law; "" if it is not in the corpus or ambiguous.
+        law_name: its title, or its name as cited; for delegations the kind of order.
+        target: the provision; the empty locator for a whole law or a delegation. An appendix of
+            another law has its label as division (別表第一).
         target_end: the last provision of a range.
-        detail: what else was found with it, as JSON: of ``reads`` the words, of what is left to
-            orders and fills it in the words that tell the point (`localrag.law.delegations`).
+        detail: JSON: the words of ``reads``, or the point of a delegation
+            (`localrag.law.delegations`).
     """
 
     document_id: str
@@ -108,14 +107,14 @@ class Reference:
 
     @property
     def reads(self) -> Reads | None:
-        """The words, of the kind ``reads`` alone."""
+        """The replaced words; None for other kinds."""
         return Reads.of_detail(self.detail) if self.kind == READS else None
 
 
 class ReferenceRow(NamedTuple):
-    """A `Reference` of one document ready to be written, its places as paths.
+    """A `Reference` with its places as paths.
 
-    To send one from one process to another takes a twentieth of the time.
+    Sending it between processes takes a twentieth of the time.
     """
 
     source: str
@@ -145,12 +144,12 @@ class ReferenceRow(NamedTuple):
 
 
 class Connection(NamedTuple):
-    """A reference seen from one of its two provisions, as far as ranking needs it.
+    """One end of a reference, as needed for ranking.
 
     Attributes:
-        document_id, article: the other provision's document, and path of its article.
+        document_id, article: document and article path of the other end.
         kind: as in `Reference`.
-        place: path of the exact place on this side of the reference.
+        place: path of the exact place on this end.
     """
 
     document_id: str
@@ -161,15 +160,14 @@ class Connection(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Definition:
-    """Where a term is defined.
+    """A definition of a term.
 
     Attributes:
-        document_id, locator: the most exact provision that defines it.
+        document_id, locator: the innermost defining provision.
         term: as written, in plain characters (`localrag_indexes.analysis.normalize`).
-        start, end: span of the term in the text of the document.
-        scope: how far the definition reaches, as written ("この条及び次条"); empty for the whole
-            document from there on.
-        aside: how far it is from saying the meaning alone and for the whole law, 0 at best.
+        start, end: span of the term in the document.
+        scope: scope as written ("この条及び次条"); "" for the rest of the document.
+        aside: 0 for a plain definition for the whole law; higher for less direct ones.
     """
 
     document_id: str
@@ -180,12 +178,17 @@ class Definition:
     scope: str = ""
     aside: int = 0
 
+    @classmethod
+    def of_edge(cls, edge: Reference) -> Self:
+        """Read the definition in an edge."""
+        scope, aside = json.loads(edge.detail)
+        return cls(edge.document_id, edge.source, edge.law_name, edge.start, edge.end, scope, aside)
+
 
 def subtree(path: str) -> tuple[str, str]:
-    """Return the bounds (from, up to but without) of a place and all that stands inside it.
+    """Bounds (from, up to but without) of a place and its inside, a range of an index.
 
-    Paths are joined by ``.`` and divisions end with ``/``. The character after ``.`` is ``/`` and
-    the one after ``/`` is ``0``, so a place with its inside is one range of an index.
+    In ASCII, ``/`` follows ``.`` and ``0`` follows ``/``.
     """
     if not path:
         return "", "\U0010ffff"
@@ -195,7 +198,7 @@ def subtree(path: str) -> tuple[str, str]:
 
 
 class Found(NamedTuple):
-    """What was found in one document, by its key in the store."""
+    """References and definitions of one document, by its key in the store."""
 
     document: int
     references: Sequence[ReferenceRow]
@@ -210,18 +213,17 @@ def replace(
     *,
     everything: bool,
 ) -> tuple[int, int]:
-    """Put what was found in some documents in the place of what is stored of them, all or nothing.
+    """Replace the stored edges of some documents, in one transaction.
 
     Args:
         database: of the store.
         found: the documents.
-        names: those of all laws, with which everything stored is found from now on.
-        changed: documents whose provisions changed: ranges that reach into their works are
-            expanded anew.
-        everything: no other document keeps its links.
+        names: names of all laws, used for all stored edges from now on.
+        changed: documents with changed provisions; ranges into their works are expanded again.
+        everything: delete the edges of all other documents.
 
     Returns:
-        How many references and definitions were found.
+        Numbers of references and definitions.
     """
     with database.transaction():
         keys = {id_: key for key, id_ in database.stream("SELECT key, id FROM works")}
@@ -247,88 +249,6 @@ def replace(
     return references, definitions
 
 
-def references_from(
-    database: Database, document: int, path: str, kinds: Sequence[str]
-) -> list[Reference]:
-    """List the edges of some kinds of a provision and its inside, in reading order."""
-    rows = database.rows(
-        f"{EDGES} WHERE edges.document = ? AND edges.source >= ? AND edges.source < ?"
-        f" AND edges.kind IN ({_marks(kinds)})"
-        ' ORDER BY edges.start, edges."end", edges.key',
-        (document, *subtree(path), *kinds),
-    )
-    return [reference_of(database, row) for row in rows]
-
-
-def references_to(database: Database, law: int, path: str, kinds: Sequence[str]) -> list[Reference]:
-    """List the edges of some kinds to a provision or to something inside it.
-
-    They are in the order of the documents and of their texts.
-    """
-    rows = database.rows(
-        f"{EDGES} WHERE edges.key IN"  # noqa: S608 - constants and marks
-        " (SELECT edge FROM reached WHERE law = ? AND place >= ? AND place < ?)"
-        " AND EXISTS (SELECT 1 FROM shown WHERE shown.key = edges.document)"
-        f" AND edges.kind IN ({_marks(kinds)}) ORDER BY edges.document, edges.key",
-        (law, *subtree(path), *kinds),
-    )
-    return [reference_of(database, row) for row in rows]
-
-
-def connections_from(database: Database, document: int, path: str, limit: int) -> list[Connection]:
-    """List where the references of a provision lead, each once, `limit` at most."""
-    rows = database.rows(
-        f"SELECT DISTINCT works.id, {_article('edges.target')}, edges.kind, edges.source"  # noqa: S608
-        " FROM edges JOIN works ON works.key = edges.law"
-        " WHERE edges.document = ? AND edges.source >= ? AND edges.source < ?"
-        f" AND edges.target <> '' AND edges.kind IN ({_marks(REFERENCES)}) LIMIT ?",
-        (document, *subtree(path), *REFERENCES, limit),
-    )
-    return [Connection(*row) for row in rows]
-
-
-def connections_to(database: Database, law: int, path: str, limit: int) -> list[Connection]:
-    """List what refers to a provision or to something inside it, each once, `limit` at most."""
-    rows = database.rows(
-        f"SELECT DISTINCT shown.id, {_article('edges.source')}, edges.kind, place"  # noqa: S608
-        " FROM reached JOIN edges ON edges.key = edge"
-        " JOIN shown ON shown.key = edges.document"
-        " WHERE reached.law = ? AND place >= ? AND place < ?"
-        f" AND edges.kind IN ({_marks(REFERENCES)}) LIMIT ?",
-        (law, *subtree(path), *REFERENCES, limit),
-    )
-    return [Connection(*row) for row in rows]
-
-
-def _article(column: str) -> str:
-    # The part of a path before its first dot: the article, with its division.
-    return f"substr({column}, 1, instr({column} || '.', '.') - 1)"
-
-
-def _marks(values: Sequence[str]) -> str:
-    return ",".join("?" * len(values))
-
-
-def definitions_of(database: Database, term: str) -> list[Definition]:
-    """List where a term is defined."""
-    rows = database.rows(
-        f"{EDGES} WHERE edges.kind = 'defines' AND edges.name = ?"  # noqa: S608 - a constant
-        " AND EXISTS (SELECT 1 FROM shown WHERE shown.key = edges.document)"
-        " ORDER BY edges.document, edges.key",
-        (term,),
-    )
-    return [_definition(reference_of(database, row)) for row in rows]
-
-
-def definitions_in(database: Database, document: int) -> list[Definition]:
-    """List what a document defines, in reading order."""
-    rows = database.rows(
-        f"{EDGES} WHERE edges.kind = 'defines' AND edges.document = ? ORDER BY edges.key",
-        (document,),
-    )
-    return [_definition(reference_of(database, row)) for row in rows]
-
-
 EDGES = (
     'SELECT edges.key, states.id, edges.source, edges.start, edges."end", edges.kind, works.id,'
     " edges.name, edges.target, edges.target_end, edges.detail, edges.document, edges.law,"
@@ -343,19 +263,8 @@ def _of_term(one: Definition) -> ReferenceRow:
     return ReferenceRow(place, one.start, one.end, DEFINES, "", one.term, "", None, detail)
 
 
-def _definition(edge: Reference) -> Definition:
-    scope, aside = json.loads(edge.detail)
-    return Definition(
-        edge.document_id, edge.source, edge.law_name, edge.start, edge.end, scope, aside
-    )
-
-
 def reference_of(database: Database, row: Row) -> Reference:
-    """Read a row of `EDGES`.
-
-    Raises:
-        StoreError: it is not what was stored.
-    """
+    """Read a row of `EDGES`; a changed row is a StoreError."""
     _, document, *said, of, to, mark = row
     source, start, end, kind, law, name, target, target_end, detail = said
     stored = (of, source, start, end, kind, to, name, target, target_end, detail)
@@ -381,7 +290,7 @@ def _write(
     works: Mapping[str, int],
     ranges: "_Ranges",
 ) -> None:
-    # Keys are never used again: rows of `reached` may outlive the edge they are of.
+    # Keys are never reused: rows of `reached` may outlive their edge.
     last = database.row("SELECT seq FROM sqlite_sequence WHERE name = 'edges'")
     rows, reached = [], []
     for number, found in enumerate(edges, start=(last[0] if last else 0) + 1):
@@ -397,7 +306,7 @@ def _write(
 
 
 def _reach_again(database: Database, changed: Collection[int], ranges: "_Ranges") -> None:
-    """Expand the ranges anew that lead into works whose provisions changed."""
+    """Expand the ranges into works with changed provisions again."""
     works = {
         work
         for document in changed
@@ -416,19 +325,19 @@ def _reach_again(database: Database, changed: Collection[int], ranges: "_Ranges"
             )
 
 
-# Laws whose provisions are kept at hand: ranges in one law lead to a few others, again and again.
+# Laws with cached provisions: ranges lead to the same few laws.
 _LAWS = 64
 
 
 class _Ranges:
-    """Expands 第三条から第七条まで against the provisions a law really has."""
+    """Expands 第三条から第七条まで to the existing provisions of a law."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
         self._children = lru_cache(maxsize=_LAWS)(self._read_children)
 
     def expand(self, law: int, first: str, last: str) -> list[str]:
-        """Places from `first` to `last`; only the two ends where the law lacks one of them."""
+        """Places from `first` to `last`; only these two if the law has not both."""
         siblings = self._children(law).get(_parent(first), [])
         try:
             return siblings[siblings.index(first) : siblings.index(last) + 1] or [first, last]

@@ -1,4 +1,4 @@
-"""Everything that can be asked of a corpus store."""
+"""Queries on a corpus store."""
 
 import json
 from collections.abc import Collection, Iterable, Iterator, Mapping
@@ -24,10 +24,10 @@ from localrag.language import _
 
 
 class Lookups(Derived):
-    """The reading half of `CorpusStore`; a look-up never waits for a writer.
+    """The reading half of `CorpusStore`; it never waits for a writer.
 
-    A law that the corpus has in several states is the one in force on one day; a look-up by its id
-    with a date (``129AC0000000089@2020-04-01``) finds that state whatever the day.
+    A law id finds the state in force on one day. An id with a date (``129AC0000000089@2020-04-01``)
+    finds that state on any day. Unless noted, unknown document ids are NotFoundErrors.
 
     Attributes:
         as_of: the day.
@@ -40,18 +40,18 @@ class Lookups(Derived):
 
     @cached_property
     def knowledge(self) -> Knowledge:
-        """What the triples of the corpus say, by subject."""
+        """Triples of the corpus, by subject."""
         return Knowledge(self._db, self.by_keys)
 
     @property
     def generation(self) -> int:
-        """A number that every change of the content increases."""
+        """A number increased by every change of the content."""
         return self._meta("generation")
 
     # Documents
 
     def states(self, work: str) -> list[DocumentInfo]:
-        """List the states of a law that the corpus has, the earliest first."""
+        """List the states of a law, the earliest first."""
         rows = self._db.rows(
             f"{INFO} FROM states WHERE work = ? ORDER BY shown_from", (self._work(work),)
         )
@@ -59,21 +59,14 @@ class Lookups(Derived):
 
     @property
     def has_states(self) -> bool:
-        """Whether it has more than one state of any law."""
-        return self.kept("states", self._find_states)
-
-    def _find_states(self) -> bool:
-        # Without its name the planner takes an index of all documents.
-        row = self._db.row(
+        """Whether any law has several states."""
+        # Without the index name, SQLite chooses an index of all documents.
+        return self._any(
             "SELECT 1 FROM documents INDEXED BY documents_later WHERE shown_from <> '' LIMIT 1"
         )
-        return row is not None
 
     def shown(self, keys: Iterable[int]) -> dict[int, int]:
-        """Find the passages shown that indexes know by these keys.
-
-        Keys without any are left out: what they stand for is gone, or is said on another day.
-        """
+        """Find the shown passages for keys of an index; others are left out."""
         wanted = list(keys)
         found: dict[int, int] = {}
         for column, condition in (("indexed_as", ""), ("passages.key", " AND indexed_as IS NULL")):
@@ -90,19 +83,11 @@ class Lookups(Derived):
 
     @property
     def shares_entries(self) -> bool:
-        """Whether indexes know any passage by another key than its own, as `shown` tells."""
-        return self.kept("shared", self._find_shared)
-
-    def _find_shared(self) -> bool:
-        return bool(self._db.row("SELECT 1 FROM passages WHERE indexed_as IS NOT NULL LIMIT 1"))
+        """Whether indexes know any passage by another key than its own; see `shown`."""
+        return self._any("SELECT 1 FROM passages WHERE indexed_as IS NOT NULL LIMIT 1")
 
     def document(self, document_id: str) -> DocumentInfo:
-        """Return one document's listing.
-
-        Raises:
-            NotFoundError: there is no such document (as for every look-up by document id that
-                does not say otherwise).
-        """
+        """Return one document's listing."""
         return self._info_of(self._require(document_id))
 
     def text(self, document_id: str, start: int = 0, end: int | None = None) -> str:
@@ -112,13 +97,13 @@ class Lookups(Derived):
     def texts(
         self, document_id: str, spans: Iterable[tuple[int, int]]
     ) -> dict[tuple[int, int], str]:
-        """Return many spans of the text of a document, which costs far less than one by one."""
+        """Return several spans of one text, much faster than one by one."""
         return self.texts_of({document_id: spans})[document_id]
 
     def texts_of(
         self, spans: Mapping[str, Iterable[tuple[int, int]]]
     ) -> dict[str, dict[tuple[int, int], str]]:
-        """Return many spans of the texts of several documents, by document and span."""
+        """Return several spans of several texts, by document and span."""
         wanted = {id_: (self._require(id_), set(its)) for id_, its in spans.items()}
         pieced = self._pieced(key for key, _ in wanted.values())
         blocks = self._blocks(
@@ -141,7 +126,7 @@ class Lookups(Derived):
         return self._sections(self._require(document_id))
 
     def read(self, document: str | int) -> Document:
-        """Return the whole document of an id, or of a key, as its reader made it."""
+        """Return a whole document by id or key, as its reader made it."""
         key = document if isinstance(document, int) else self._require(document)
         about = self._info_of(key)
         return Document(
@@ -156,7 +141,7 @@ class Lookups(Derived):
         )
 
     def read_words(self, key: int) -> tuple[str, str]:
-        """The id of the document of a key, and all its words: its title and its text."""
+        """The id of a document, and its title with its text, by key."""
         id_, title = self._db.rows("SELECT id, title FROM states WHERE key = ?", (key,))[0]
         return id_, f"{title}\n{self._span(key, 0, None)}"
 
@@ -165,12 +150,7 @@ class Lookups(Derived):
     def passages(
         self, *, layer: str | None = None, document_id: str | None = None
     ) -> Iterator[tuple[int, Passage]]:
-        """Yield keys and passages in reading order, one document in memory at a time.
-
-        Args:
-            layer: only this layer.
-            document_id: only this document.
-        """
+        """Yield keys and passages in reading order, one document in memory at a time."""
         if document_id is None:
             documents = self._db.rows("SELECT key, id FROM shown ORDER BY key")
         else:
@@ -181,14 +161,11 @@ class Lookups(Derived):
             yield from self._passages_of(key, id_, (layer,) if layer else ())
 
     def count(self, layers: Iterable[str]) -> int:
-        """Count the passages of some layers; what several states of a law share counts once."""
+        """Count the passages of some layers; passages shared by states count once."""
         return sum(1 for _ in self.distinct(layers))
 
     def distinct(self, layers: Iterable[str]) -> Iterator[int]:
-        """Yield the keys by which indexes know the passages of some layers, in order.
-
-        Those of all states of all works: what several states of a law share is there once.
-        """
+        """Yield index keys of the passages of some layers in all states, each once, in order."""
         wanted = list(layers)
         rows = self._db.stream(
             "SELECT DISTINCT coalesce(indexed_as, passages.key) AS known FROM passages"  # noqa: S608
@@ -199,10 +176,7 @@ class Lookups(Derived):
         return (key for (key,) in rows)
 
     def article_keys(self) -> Iterator[tuple[str, str, int]]:
-        """Yield law id, path and key of each article, in every state of its law.
-
-        Indexes know the article by this key. States that share its text share the key.
-        """
+        """Yield law id, path and index key of each article, in every state."""
         yield from self._db.stream(
             "SELECT DISTINCT id, locator, coalesce(indexed_as, passages.key)"
             " FROM states JOIN passages ON document = states.key"
@@ -214,13 +188,8 @@ class Lookups(Derived):
     def distinct_passages(
         self, layers: Collection[str], only: Collection[int] | None = None
     ) -> Iterator[tuple[DocumentInfo, int, Passage]]:
-        """Yield what `distinct` lists, each with its document, one document in memory at a time.
-
-        Args:
-            layers: of the passages.
-            only: keys, where not all are wanted.
-        """
-        documents = [key for (key,) in self._db.rows("SELECT key FROM documents ORDER BY key")]
+        """Yield `distinct` passages (or `only` some) with documents, one document at a time."""
+        documents = self._column("SELECT key FROM documents ORDER BY key")
         if only is not None:
             documents = sorted(
                 {
@@ -248,7 +217,7 @@ class Lookups(Derived):
                     yield about, key, passage
 
     def by_keys(self, keys: Iterable[int]) -> dict[int, Passage]:
-        """Find passages by key, in the order asked for; keys that are gone are left out."""
+        """Find passages by key, in the given order; deleted ones are left out."""
         return self._memory.of_each("passages", keys, self._find_passages)
 
     def _find_passages(self, wanted: Collection[int]) -> dict[int, Passage]:
@@ -271,17 +240,13 @@ class Lookups(Derived):
         }
 
     def headings(self, keys: Collection[int]) -> dict[int, tuple[str, str]]:
-        """Find ids and headers of passages shown, without texts: for ranking many of them.
-
-        Args:
-            keys: of the passages; what is gone is left out.
-        """
+        """Find ids and headers of shown passages by key, without texts, for ranking."""
         rows = list(
             self._rows_by_key(
                 "SELECT key, document, locator, place, header FROM passages", "key", keys
             )
         )
-        # Most of several are of few documents: to join each with its own takes twice as long.
+        # Few documents have most passages: a join for each takes twice as long.
         ids = self._memory.of_each("ids", {row[1] for row in rows}, self._find_ids)
         found = {
             key: (passage_id(ids[document], path, place), header)
@@ -295,21 +260,21 @@ class Lookups(Derived):
         return dict(self._rows_by_key("SELECT key, id FROM shown", "key", documents))
 
     def by_id(self, passage_id: str) -> Passage | None:
-        """Find the passage with this id."""
+        """Find a passage by id."""
         return self.by_ids([passage_id]).get(passage_id)
 
     def by_ids(self, passage_ids: Iterable[str]) -> dict[str, Passage]:
-        """Find the passages with these ids; ids that are not there are left out."""
+        """Find passages by id; unknown ids are left out."""
         keys = {id_: key for id_ in passage_ids if (key := self.key_of(id_)) is not None}
         found = self.by_keys(set(keys.values()))
         return {id_: found[key] for id_, key in keys.items() if key in found}
 
     def key_of(self, passage_id: str) -> int | None:
-        """Find the key of the passage with this id."""
+        """Find the key of a passage by its id."""
         return self._memory.once("keys", passage_id, self._find_key_of)
 
     def _find_key_of(self, passage_id: str) -> int | None:
-        # Ids of documents that come from file names may hold a '#' too.
+        # Document ids from file names may contain '#'.
         signs = [at for at, character in enumerate(passage_id) if character == "#"]
         for position in signs[-_MOST_SIGNS:]:
             document_id, place = passage_id[:position], passage_id[position + 1 :]
@@ -320,29 +285,31 @@ class Lookups(Derived):
         return None
 
     def at(self, document_id: str, locator: Locator, layer: str | None = None) -> Passage | None:
-        """Find the passage at exactly this statute place; the first, should a law print two."""
-        place = document_id, locator.path, layer
-        key = self._memory.once("places", place, self._find_place) if locator.path else None
+        """Find the passage at exactly this statute place; the first if printed twice."""
+        key = self._key_at(document_id, locator, layer)
         return None if key is None else self.by_keys([key]).get(key)
+
+    def _key_at(self, document_id: str, locator: Locator, layer: str | None) -> int | None:
+        place = document_id, locator.path, layer
+        return self._memory.once("places", place, self._find_place) if locator.path else None
 
     def _find_place(self, place: tuple[str, str, str | None]) -> int | None:
         document_id, path, layer = place
-        row = self._db.row(
+        return self._number(
             "SELECT key FROM passages WHERE document = ?"
             " AND layer IN (SELECT key FROM layers WHERE ? IS NULL OR name = ?) AND locator = ?"
             " ORDER BY key LIMIT 1",
             (self._key(document_id), layer, layer, path),
         )
-        return int(row[0]) if row else None
 
     def all_at(self, document_id: str, places: Iterable[Locator]) -> dict[Locator, Passage]:
-        """Find the passages that `at` finds at these statute places, as far as there are any."""
+        """Find the passages at these statute places; missing ones are left out."""
         keys = self._all_at("key", document_id, places)
         found = self.by_keys(set(keys.values()))
         return {place: found[key] for place, key in keys.items()}
 
     def headers(self, document_id: str, places: Iterable[Locator]) -> dict[Locator, str]:
-        """Find the headers of the passages that `at` finds at these statute places."""
+        """Find the headers of the passages at these statute places."""
         return self._all_at("header", document_id, places)
 
     def _all_at(
@@ -353,30 +320,32 @@ class Lookups(Derived):
             f"SELECT locator, {column} FROM passages",  # noqa: S608 - a fixed name
             "locator",
             paths,
-            # With its layers an index finds them. The first of two comes last, and stays.
+            # The layers let SQLite use an index. Of two passages the first comes last and stays.
             " AND document = ? AND layer IN (SELECT key FROM layers) ORDER BY key DESC",
             self._key(document_id) or 0,
         )
         return {paths[path]: value for path, value in rows}
 
     def within(self, document_id: str, locator: Locator, layer: str) -> list[Passage]:
-        """List the passages of a layer at this statute place and inside it, in reading order."""
-        rows = self._db.rows(
-            "SELECT key FROM passages WHERE document = ?"
+        """List the passages of a layer at this place and inside it, in reading order."""
+        return list(self.by_keys(self._inside("key", document_id, locator, layer)).values())
+
+    def _inside(self, column: str, document_id: str, locator: Locator, layer: str) -> list[Any]:
+        return self._column(
+            f"SELECT {column} FROM passages WHERE document = ?"  # noqa: S608 - a fixed name
             " AND layer = (SELECT key FROM layers WHERE name = ?)"
             " AND locator >= ? AND locator < ? ORDER BY key",
             (self._key(document_id), layer, *subtree(locator.path)),
         )
-        return list(self.by_keys(row[0] for row in rows).values())
 
     # Statutes
 
     def laws(self) -> list[LawRow]:
-        """List what names each law, in the order they were entered."""
+        """List the names of all laws, in insertion order."""
         rows = self._db.rows(
             "SELECT id, title, metadata FROM shown WHERE kind = 'law' ORDER BY key"
         )
-        # One call of the parser instead of one a law: half the time.
+        # One call of the parser for all laws takes half the time.
         metadata = json.loads(f"[{','.join(row[2] for row in rows)}]")
         return [
             LawRow(
@@ -390,7 +359,7 @@ class Lookups(Derived):
         ]
 
     def former_titles(self) -> dict[str, list[str]]:
-        """Titles that laws have in other states than the one shown, with the ids of these laws."""
+        """Titles of laws in other states than the shown one, with the law ids."""
         titles: dict[str, list[str]] = {}
         for title, law_id in self._db.rows(
             "SELECT DISTINCT states.title, states.id FROM states JOIN shown USING (work)"
@@ -400,7 +369,7 @@ class Lookups(Derived):
         return titles
 
     def openings(self, documents: Collection[int]) -> list[str]:
-        """Ids of the first passages of documents, given their keys; none for one without."""
+        """Ids of the first passages of documents, by key."""
         return [
             passage_id(document_id, path, place)
             for document_id, path, place, _ in self._rows_by_key(
@@ -417,16 +386,7 @@ class Lookups(Derived):
         """Whether the law has exactly this provision; the empty locator is the law itself."""
         if not locator.path:
             return self._key(law_id) is not None
-        return self._memory.once("exists", (law_id, locator.path), self._exists)
-
-    def _exists(self, place: tuple[str, str]) -> bool:
-        law_id, path = place
-        found = self._db.row(
-            "SELECT 1 FROM passages WHERE document = ? AND layer IN (SELECT key FROM layers)"
-            " AND locator = ? LIMIT 1",
-            (self._key(law_id), path),
-        )
-        return found is not None
+        return self._key_at(law_id, locator, None) is not None
 
     def articles(self, law_id: str, division: str = "") -> list[str]:
         """List the article numbers of a division of a law, in reading order."""
@@ -434,28 +394,18 @@ class Lookups(Derived):
 
     def _find_articles(self, place: tuple[str, str]) -> tuple[str, ...]:
         law_id, division = place
-        rows = self._db.rows(
-            "SELECT locator FROM passages WHERE document = ?"
-            " AND layer = (SELECT key FROM layers WHERE name = ?) ORDER BY key",
-            (self._key(law_id), ARTICLES),
-        )
+        paths = self._inside("locator", law_id, Locator(), ARTICLES)
         inside = f"{division}/" if division else ""
-        places = (path.removeprefix(inside) for (path,) in rows if path.startswith(inside))
-        # The layer holds whole articles: what is left after the division is the number.
+        places = (path.removeprefix(inside) for path in paths if path.startswith(inside))
+        # The layer has whole articles: the rest after the division is the number.
         return tuple(dict.fromkeys(place for place in places if place and "/" not in place))
 
     def locators(self, law_id: str, inside: Locator, layer: str) -> list[Locator]:
         """List the places of a layer inside a provision, in reading order."""
-        rows = self._db.rows(
-            "SELECT locator FROM passages WHERE document = ?"
-            " AND layer = (SELECT key FROM layers WHERE name = ?)"
-            " AND locator >= ? AND locator < ? ORDER BY key",
-            (self._key(law_id), layer, *subtree(inside.path)),
-        )
-        return [Locator.parse(path) for (path,) in rows]
+        return list(map(Locator.parse, self._inside("locator", law_id, inside, layer)))
 
     def divisions(self, law_id: str) -> dict[str, str]:
-        """Return the header of the first provision of every division besides the main one."""
+        """Return the header of the first provision of every division but the main one."""
         return dict(self._memory.once("divisions", law_id, self._find_divisions))
 
     def _find_divisions(self, law_id: str) -> dict[str, str]:
@@ -475,7 +425,7 @@ class Lookups(Derived):
     def _passages_of(
         self, key: int, id_: str, layers: Collection[str] = ()
     ) -> Iterator[tuple[int, Passage]]:
-        """Yield keys and passages of a document; of all layers where none is named."""
+        """Yield keys and passages of a document, in some layers or all."""
         text = self._span(key, 0, None)
         of_layers = f" AND layers.name IN ({','.join('?' * len(layers))})" if layers else ""
         rows = self._db.rows(
@@ -492,7 +442,6 @@ class Lookups(Derived):
         return [Section(*row) for row in rows]
 
     def _pieced(self, documents: Iterable[int]) -> set[int]:
-        """Which of some documents have a text that is put together of pieces."""
         found = self._rows_by_key("SELECT document FROM pieces", "document", set(documents))
         return {document for (document,) in found}
 
@@ -508,7 +457,7 @@ class Lookups(Derived):
         return read_text(self._db, key, start, end)
 
 
-# More of them a name has in no folder, but in a text that is sent to make work.
+# Real names have fewer '#'; a crafted id must not cost more.
 _MOST_SIGNS = 20
 _KEY = (
     "SELECT key FROM passages WHERE document = ? AND place = ?"
@@ -516,7 +465,7 @@ _KEY = (
     " AND layer IN (SELECT key FROM layers) AND locator = ? AND place IS NULL"
 )
 
-# Key, document key and document id, then the columns of a `StoredRow`, then its mark.
+# Key, document key, document id, the columns of a `StoredRow`, its mark.
 _PASSAGE = (
     "SELECT passages.key, document, id, layers.name, locator, place, section, page,"
     ' header, start, "end", text, passages.source, predicate, objects, triples.source, date,'
@@ -528,7 +477,6 @@ _START, _END, _TEXT = 9, 10, 11
 
 
 def _cut(document: int, start: int, end: int, blocks: Mapping[int, str]) -> str:
-    """A span of the text of a document, from its blocks."""
     skipped = start // BLOCK * BLOCK
     text = "".join(blocks[key] for key in block_range(document, start, end))
     return text[start - skipped : end - skipped]

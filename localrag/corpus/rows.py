@@ -1,7 +1,7 @@
-"""How a document is laid out in the tables: text in blocks, passages as spans of it.
+"""Table rows of a document: text in blocks, passages as spans of it.
 
-Triples are cut out of the text of their passages, and found by the names of their subjects, which
-are compared without regard to how they are written (`fold`).
+Triples are cut out of the text of their passages. They are found by the folded names of their
+subjects (`fold`).
 """
 
 import json
@@ -39,9 +39,9 @@ from localrag_indexes.analysis.normalize import (
 )
 
 TripleRow = tuple[int, int, str | None, str, str]
-"""passage (its place in the document, from 0), predicate, objects, source, date."""
+"""Number of the passage in the document (from 0), predicate, objects, source, date."""
 NameRow = tuple[int, int, int, str]
-"""first and last passage (as above), rank, name: columns of `names`."""
+"""First and last passage (as above), rank, name: columns of `names`."""
 
 
 class Rank(IntEnum):
@@ -52,34 +52,8 @@ class Rank(IntEnum):
     ALIAS = 2
 
 
-def triple_rows(source: str, passages: Sequence[Passage]) -> tuple[TripleRow, ...]:
-    """Lay out the triples of a document.
-
-    Raises:
-        InputError: a passage of the layer `TRIPLES` says something else than its triple.
-    """
-    return tuple(
-        _row(source, number, passage)
-        for number, passage in enumerate(passages)
-        if passage.layer == TRIPLES or passage.triple
-    )
-
-
-def name_rows(passages: Sequence[Passage]) -> tuple[NameRow, ...]:
-    """List the names of the subjects of a document, run by run."""
-    return tuple(_names(passages))
-
-
 def triple_of(subject: str, text: str, predicate: int, objects: str | None, *said: str) -> Triple:
-    """Cut a triple out of the text of its passage.
-
-    Args:
-        subject: the header of the passage.
-        text: of the passage, as `Triple.text` writes it.
-        predicate: length of the predicate, as in `triples`.
-        objects: lengths of the objects, as there.
-        said: source and date.
-    """
+    """Cut a triple out of the text of its passage, by the lengths in `triples`."""
     start = len(subject) + 1
     end = start + predicate
     position = end + 1
@@ -91,7 +65,8 @@ def triple_of(subject: str, text: str, predicate: int, objects: str | None, *sai
     return Triple(subject, text[start:end], tuple(found), *said)
 
 
-def _row(source: str, number: int, passage: Passage) -> TripleRow:
+def _triple_row(source: str, number: int, passage: Passage) -> TripleRow:
+    """The row of a triple; a passage unlike its triple is an InputError."""
     triple = passage.triple
     if (
         triple is None
@@ -101,9 +76,7 @@ def _row(source: str, number: int, passage: Passage) -> TripleRow:
         or not triple.objects
     ):
         raise InputError(
-            N_("{source}: passage {id!r} does not say its triple."),
-            source=source,
-            id=passage.id,
+            N_("{source}: passage {id!r} does not say its triple."), source=source, id=passage.id
         )
     lengths = None if len(triple.objects) == 1 else ",".join(str(len(o)) for o in triple.objects)
     return number, len(triple.predicate), lengths, triple.source, triple.date
@@ -126,24 +99,24 @@ def _names(passages: Sequence[Passage]) -> Iterator[NameRow]:
 
 
 BLOCK = 1024
-"""Characters of a block: a passage of usual length is read with one or two of them."""
+"""Characters of a block; a typical passage needs one or two."""
 
 _BLOCKS_PER_DOCUMENT = 1 << 20
 
 PassageRow = tuple[str, str, str | None, str, int, str, int, int, str | None, str]
-"""layer, locator, place, section, page, header, start, end, text, source: columns of `passages`."""
+"""Layer, locator, place, section, page, header, start, end, text, source: columns of `passages`."""
 StoredRow = tuple[Any, ...]
-"""A `PassageRow` and the columns predicate, objects, source, date of `triples`; None without."""
+"""A `PassageRow`, then predicate, objects, source, date of `triples` or None."""
 
 
 @dataclass(frozen=True, slots=True)
 class DocumentRows:
-    """A document ready to be written: small enough to be sent from one process to another.
+    """A document as table rows, cheap to send between processes.
 
     Attributes:
-        id: of the work, with the date of its state where it has one (`state_id`).
-        work: the id of the document outside the store.
-        state: date of the state of a law, in ISO form; empty where there is none.
+        id: id of the work, with the date of the state if it has one (`state_id`).
+        work: id of the document outside the store.
+        state: ISO date of the state; "" without one.
     """
 
     id: str
@@ -162,21 +135,17 @@ class DocumentRows:
 
 
 def prepare(document: Document) -> DocumentRows:
-    """Lay a document out for the tables.
-
-    Raises:
-        InputError: the document has no id, its passages break the rules of the model, or its
-            text holds half characters (lone surrogates), which no file can hold.
-    """
+    """Make the rows of a document; a document against the model's rules is an InputError."""
     if not document.id:
-        raise InputError(
-            N_("{source}: the document has no id."),
-            source=document.source,
-        )
+        raise InputError(N_("{source}: the document has no id."), source=document.source)
     _check_ids(document)
     passages = tuple(_passage_row(document, passage) for passage in document.passages)
-    triples = triple_rows(document.source, document.passages)
-    names = name_rows(document.passages) if triples else ()
+    triples = tuple(
+        _triple_row(document.source, number, passage)
+        for number, passage in enumerate(document.passages)
+        if passage.layer == TRIPLES or passage.triple
+    )
+    names = tuple(_names(document.passages)) if triples else ()
     kept = dict(document.metadata)
     if document.omissions:
         kept[OMISSIONS] = stored_omissions(document.omissions)
@@ -214,7 +183,7 @@ def state_id(work: str, state: str) -> str:
 
 
 def block_text(database: Database, key: int, start: int, end: int | None) -> str:
-    """Return a span of what the blocks of a document hold; all from `start` on without `end`."""
+    """Read a span from the blocks of a document; without `end`, up to the last block."""
     blocks = block_range(key, start, end)
     rows = database.rows(
         "SELECT key, text, mark FROM blocks WHERE key >= ? AND key < ? ORDER BY key",
@@ -226,38 +195,26 @@ def block_text(database: Database, key: int, start: int, end: int | None) -> str
 
 
 def sound_blocks(database: Database, rows: Iterable[Row]) -> Iterator[tuple[int, str]]:
-    """The keys and texts of rows of `blocks` (key, text, mark), each held against its mark.
-
-    Raises:
-        StoreError: a text is another one than was stored: nothing of it may be quoted.
-    """
+    """Keys and texts of rows of `blocks`; a text unlike its mark is a StoreError."""
     for key, text, mark in rows:
         if not isinstance(text, str) or checksum(text) != mark:
             document = database.row(
                 "SELECT id FROM documents WHERE key = ?", (key // _BLOCKS_PER_DOCUMENT,)
             )
-            told = _("the text of {document} is not the one that was stored")
+            told = _("the text of {document} has changed since it was stored")
             raise database.damage(told.format(document=document[0] if document else key))
         yield key, text
 
 
 def sound_passages(database: Database, rows: Iterable[Row]) -> Iterator[Row]:
-    """Rows of passages without their marks, each held against its own.
-
-    Args:
-        database: of the store.
-        rows: the key of the passage, those of its document, a `StoredRow`, and the mark.
-
-    Raises:
-        StoreError: one is not what was stored.
-    """
+    """Rows of passages without marks; a row unlike its mark is a StoreError."""
     for *row, mark in rows:
         database.require_marked((row[1], *row[3:13]), mark, row[2])
         yield tuple(row)
 
 
 def write_blocks(database: Database, document_key: int, text: str) -> None:
-    """Store a text in the rows of `blocks`, each with its mark."""
+    """Store a text in `blocks`, each block with its mark."""
     first = document_key * _BLOCKS_PER_DOCUMENT
     blocks = (text[start : start + BLOCK] for start in range(0, len(text), BLOCK))
     database.write_many(
@@ -267,23 +224,23 @@ def write_blocks(database: Database, document_key: int, text: str) -> None:
 
 
 def block_range(document_key: int, start: int, end: int | None) -> range:
-    """Keys of the blocks that hold a span; all from `start` on when `end` is None."""
+    """Keys of the blocks of a span; without `end`, of all blocks from `start`."""
     first = document_key * _BLOCKS_PER_DOCUMENT
     stop = _BLOCKS_PER_DOCUMENT if end is None else -(-end // BLOCK)
     return range(first + start // BLOCK, first + stop)
 
 
 def passage_id(document_id: str, path: str, place: str | None) -> str:
-    """The id of a passage; `place` is stored only where it differs from the locator's path."""
+    """The id of a passage; `place` is stored only if it differs from the locator's path."""
     return f"{document_id}#{path if place is None else place}"
 
 
-# Stands in the column `locator` before how sure OCR is of a page.
+# Prefix of a confidence of OCR in the column `locator`.
 _READ_BY_OCR = "ocr:"
 
 
 def locator_of(path: str, section: str, page: int) -> Locator:
-    """Where a passage stands, from its columns `locator`, `section` and `page`."""
+    """The locator from the columns `locator`, `section` and `page`."""
     if path.startswith(_READ_BY_OCR):
         confidence = float(path.removeprefix(_READ_BY_OCR))
         return Locator(section=section, page=page, confidence=confidence)
@@ -297,7 +254,7 @@ def _stored_path(locator: Locator) -> str:
 
 
 def passage_of(document_id: str, row: StoredRow, span: str) -> Passage:
-    """Make the passage of a row; `span` is its piece of the document's text."""
+    """Make the passage of a row; `span` is its piece of the document text."""
     layer, path, place, section, page, header, start, end, text, source, *said = row
     locator = locator_of(path, section, page)
     text = span if text is None else text
@@ -365,8 +322,8 @@ def _fingerprint(
     passages: tuple[PassageRow, ...],
     derived: tuple[TripleRow | NameRow, ...],
 ) -> str:
-    # Covers the passages too, so that a better reader counts as a change. Stores are checked with
-    # it (`CorpusStore.altered`): whatever makes another one of the same rows has to lift them.
+    # Covers the passages, so an improved reader counts as a change. `CorpusStore.altered` compares
+    # it: any change of these rows needs an upgrade of stores.
     digest = blake2b(digest_size=16)
     for part in (document.title, document.kind, metadata, document.text):
         digest.update(f"{len(part)}\n{part}".encode())
@@ -376,33 +333,31 @@ def _fingerprint(
     return digest.hexdigest()
 
 
-# Forms met in names that the old forms of 常用漢字 leave out.
+# Forms in names beyond the old forms of 常用漢字.
 _VARIANTS = str.maketrans("邉濵嶋嶌冨峯舘桒彥淸靑敎鴎槙ヶヵ♯", "辺浜島島富峰館桑彦清青教鷗槇ケカ#")
 _POSITIONAL = str.maketrans("〇零一二三四五六七八九壱弐参", "00123456789123")
 _LONG_VOWEL = re.compile("(?<=[ぁ-ゖァ-ヺー])-")
 _DROPPED = re.compile(r"[\s\-~「」『』\"'“”‘’„‟«»‹›〈〉《》【】〝〟`´・=゠]")
 _NUMERAL = re.compile(f"(?<![0-9])[0-9]*+[{NUMERAL_CHARACTERS}][0-9{NUMERAL_CHARACTERS}]*")
 _DISAMBIGUATED = re.compile(r"(.+)\([^()]+\)", re.DOTALL)
-# Of Latin letters with their signs (C++, AT&T, F-15); that of an English genitive is none.
+# A word of Latin letters with its signs (C++, AT&T, F-15), without an English genitive.
 _LATIN = r"[#+]{0,3}[a-z]+(?:(?:['’](?!s(?![a-z0-9]))|[&.\-])[a-z0-9]+)*[#+]*"
 _WORD = re.compile(rf"{_LATIN}|[0-9]+|[ァ-ヺー]+")
 
 
 def fold(name: str) -> str:
-    """The form of a name that is compared; empty where no character of it can be seen.
+    """The comparable form of a name; "" if it has no visible character.
 
-    Two names are the same when their folded forms are. Folding
+    Two names are equal if their folded forms are. Folding
 
-    - normalises (`localrag_indexes.analysis.normalize`): case, width, what is invisible;
-    - writes old and variant forms of kanji as today's (澤 as 沢, 齋 as 斎, 髙 as 高, ヶ as ケ);
-    - writes numbers in digits (第十三回 and 第１３回 as 第13回). A name that holds a numeral by
-      chance (三菱) changes alike on both sides;
-    - writes a dash after kana as the long vowel it stands for (ス－パ－), and drops other dashes;
-    - drops spaces, quotation marks, middle dots and double hyphens; the signs of C++ and R&B stay,
-      ♯ as #.
+    - normalises case, width and invisible characters (`normalize`);
+    - modernises old and variant kanji (澤 to 沢, 齋 to 斎, 髙 to 高, ヶ to ケ);
+    - writes numbers in digits (第十三回 and 第１３回 to 第13回), also inside names like 三菱;
+    - writes a dash after kana as a long vowel (ス－パ－), and drops other dashes;
+    - drops spaces, quotation marks, middle dots and double hyphens, but keeps the signs of C++ and
+      R&B, with ♯ as #.
 
-    Round brackets stay: they hold the disambiguator of a name, 「杏 (女優)」. A name that is
-    nothing but marks keeps them.
+    Round brackets stay for the disambiguator: 「杏 (女優)」. A name made of marks alone keeps them.
     """
     normal = normalize(name)
     written = _NUMERAL.sub(lambda numeral: _number(numeral[0]), _modern(normal))
@@ -410,16 +365,16 @@ def fold(name: str) -> str:
 
 
 def bare(folded: str) -> str:
-    """A folded name without the disambiguator that ends it; empty where none does."""
+    """A folded name without its final disambiguator; "" if it has none."""
     found = _DISAMBIGUATED.fullmatch(folded)
     return found[1] if found else ""
 
 
 class FoldedText:
-    """A text in its folded form, and the way back.
+    """A text in folded form, with positions in the original.
 
     Attributes:
-        folded: as `fold` writes it; empty where the text is nothing but marks.
+        folded: as `fold` writes it; "" for a text of marks alone.
     """
 
     def __init__(self, text: str) -> None:
@@ -435,15 +390,12 @@ class FoldedText:
         }
 
     def span(self, start: int, end: int) -> tuple[int, int]:
-        """Where a non-empty span of the folded text stands in the original, in characters."""
+        """Positions in the original, in characters, for a non-empty folded span."""
         first, last = self._pieces[start], self._pieces[end - 1]
         return original_span(self._offsets, first.start, last.end)
 
     def begins(self, position: int) -> bool:
-        """Whether a name can begin here: not inside a number or a word of letters or katakana.
-
-        Signs are part of a word of Latin letters: C is no name in C++, C# and Objective-C.
-        """
+        """Whether a name can begin here: not inside a number or a word of letters or katakana."""
         piece = self._pieces[position]
         broken = position > 0 and self._pieces[position - 1] is piece
         return not broken and piece.start not in self._inside
@@ -456,7 +408,7 @@ class FoldedText:
 
 
 class _Piece(NamedTuple):
-    """What a span of normalised text is written as: a number in digits, else one character."""
+    """A span of normalised text as written: a number in digits, or one character."""
 
     written: str
     start: int
@@ -479,7 +431,6 @@ def _characters(modern: str, start: int, end: int) -> Iterator[_Piece]:
 
 
 def _modern(normal: str) -> str:
-    """Write every character as it is written today; their number stays."""
     return _LONG_VOWEL.sub("ー", convert(normal, variants=True).translate(_VARIANTS))
 
 
@@ -491,13 +442,13 @@ def _number(numeral: str) -> str:
 
 
 _OPENING, _CLOSING = "『「“\"'", "』」”\"'"
-# What makes another name of a name that it stands before, or behind.
+# Neighbours that make a name part of a longer one.
 _BEFORE = re.compile(r"[a-z0-9新旧東西南北大小元前本第真超続副準]")
 _BEHIND = re.compile(r"[^\W_ぁ-ゖー氏様君達型界系人家等的]")
 
 
 class WordBounds(NamedTuple):
-    """The words of a text, by where they begin and by where they end."""
+    """The words of a text, by start and by end."""
 
     starting: dict[int, str]
     ending: dict[int, str]
@@ -514,14 +465,7 @@ def words_of(text: str) -> WordBounds:
 
 
 def stands_alone(text: str, start: int, end: int, words: WordBounds) -> bool:
-    """Whether the name in a span is no piece of another: quoted, or cut from the words around it.
-
-    Args:
-        text: normalised.
-        start: of the name, in characters of the text.
-        end: of the name.
-        words: of the text.
-    """
+    """Whether the name in a span of normalised text is whole: quoted, or bounded by words."""
     before, after = text[:start][-1:], text[end:][:1]
     if before and after and before in _OPENING and after in _CLOSING:
         return True

@@ -1,9 +1,8 @@
-"""The states of a law in the store: one of them is shown, and what they share is kept once.
+"""States of a law in the store: one is shown, and shared text is stored once.
 
-A *work* is what an id names outside the store: a law, or a document that has no states. Each state
-of a law is a document, whose own id tells the date from which its text is in force
-(``129AC0000000089@2020-04-01``). Readers see one state of every work, that of one day: they read
-the views `shown` and `states` in the place of the table of documents.
+A *work* has one id outside the store. Each state of a law is a document, with the date of its text
+in the id (``129AC0000000089@2020-04-01``). The views `shown` and `states` show each work on one
+day.
 """
 
 import json
@@ -33,10 +32,10 @@ _SHOWN = (
 
 
 OLD_AFTER = 24
-"""Months before the day asked for, from which on a text is called old."""
+"""Age in months of an old text."""
 
 Indexed = dict[tuple[str, str, str], list[int]]
-"""Layer, header and text of passages, and the keys by which indexes know them."""
+"""Layer, header and text of passages, with their index keys."""
 
 _LAYERS = (ARTICLES, PASSAGES)
 _SHARED = (
@@ -46,16 +45,13 @@ _SHARED = (
 
 
 def show(database: Database, day: date) -> None:
-    """Let readers of this connection see every work as it is on a day."""
+    """Show this connection every work as of a day."""
     for view in (_STATES, _SHOWN):
         database.write(view.format(day=day.isoformat(), long_before=_long_before(day).isoformat()))
 
 
 def is_old(state: str, day: date) -> bool:
-    """Whether a text that is in force from `state` on (ISO; "" for unknown) is old on a day.
-
-    Nothing in a corpus says that a law was not amended after the last text of it that was added.
-    """
+    """Whether a text in force from `state` (ISO; "" for unknown) is old on a day."""
     return "" < state < _long_before(day).isoformat()
 
 
@@ -64,18 +60,18 @@ def _long_before(day: date) -> date:
     ordinal = day.year * 12 + day.month - 1 - years * 12 - months
     if ordinal < 12:
         return date.min
-    # The last days of a month are not in every month.
+    # Not every month has the last days of another.
     return date(ordinal // 12, ordinal % 12 + 1, min(day.day, 28))
 
 
 def work_of(database: Database, id_: str) -> int:
-    """The key of a work, which is made where there is none of this id."""
+    """The key of a work, created if missing."""
     database.write("INSERT OR IGNORE INTO works (id) VALUES (?)", (id_,))
     return int(database.rows("SELECT key FROM works WHERE id = ?", (id_,))[0][0])
 
 
 def arrange(database: Database, work: int) -> None:
-    """Note on which days each state of a work is shown; a work without any is forgotten."""
+    """Store the days of each state of a work; delete a work without states."""
     states = database.rows(
         "SELECT key, state FROM documents WHERE work = ? ORDER BY state", (work,)
     )
@@ -89,22 +85,21 @@ def arrange(database: Database, work: int) -> None:
     )
 
 
-# What is told of a state
+# Listings
 
 
 @dataclass(frozen=True, slots=True)
 class DocumentInfo:
-    """What a listing says of a document; `characters` and `passages` are counts.
+    """The listing of a document; `characters` and `passages` are counts.
 
     Attributes:
         key: its number in the store.
         state_id: its id with the date of its state, if it has one.
-        followed: from which day on the corpus has another text of it; "" where it has none.
-        not_yet: whether its text is in force only after the day that the store shows.
-        before_first: whether it is the earliest text that the corpus has, and the law had another
-            one on the day that the store shows; it is not `not_yet`, then.
-        old: whether its text is from so long before the day that the store shows that the law may
-            well have been amended since (`OLD_AFTER`).
+        followed: first day of its next text; "" without one.
+        not_yet: whether its text is in force only after the shown day.
+        before_first: whether the corpus has no text for the shown day, although the law existed;
+            excludes `not_yet`.
+        old: whether its text is so old that the law may have been amended (`OLD_AFTER`).
     """
 
     key: int
@@ -123,7 +118,7 @@ class DocumentInfo:
 
     @property
     def omissions(self) -> tuple[Omission, ...]:
-        """What of its file is not in the text, or needs a word."""
+        """Omissions of its file."""
         return omissions_of(self.metadata)
 
 
@@ -131,21 +126,21 @@ INFO = (
     "SELECT key, id, title, kind, source, characters, passages, metadata, state_id, shown_until,"
     " not_yet, state, old, mark"
 )
-"""What `info` is made of, of the views `shown` and `states`."""
+"""Columns for `info`, from the views `shown` and `states`."""
 
-# A law id begins with era and year: 405AC0000000088 is of 平成五年.
+# Law ids begin with era and year: 405AC0000000088 is of 平成五年.
 _ENACTED = re.compile("([1-5])([0-9]{2})[A-Z]")
 
 
 class Enacted(NamedTuple):
-    """When a law was made: the era (平成), and the year of the common one."""
+    """Era (平成) and common year of a law."""
 
     era: str
     year: int
 
 
 def enacted(law_id: str) -> Enacted | None:
-    """When a law was made, by its id; None where that does not tell."""
+    """When a law was made, by its id; None if the id does not show it."""
     found = _ENACTED.match(law_id)
     if found is None:
         return None
@@ -154,27 +149,9 @@ def enacted(law_id: str) -> Enacted | None:
 
 
 def info(database: Database, row: Row) -> DocumentInfo:
-    """Read a row of `INFO`.
-
-    Raises:
-        StoreError: it is not what was stored.
-    """
-    *told, mark = row
-    (
-        key,
-        id_,
-        title,
-        kind,
-        source,
-        characters,
-        passages,
-        stored,
-        state_id,
-        until,
-        later,
-        day,
-        old,
-    ) = told
+    """Read a row of `INFO`; a changed row is a StoreError."""
+    key, id_, title, kind, source, characters, passages, *rest = row
+    stored, state_id, until, later, day, old, mark = rest
     database.require_marked((id_, state_id, title, kind, stored), mark, state_id)
     metadata = json.loads(stored)
     amended = bool(metadata.get("amending_law")) or _is_older(id_, day)
@@ -196,7 +173,6 @@ def info(database: Database, row: Row) -> DocumentInfo:
 
 
 def _is_older(law_id: str, day: str) -> bool:
-    """Whether a law is of an earlier year than a day (ISO)."""
     when = enacted(law_id)
     return when is not None and bool(day) and when.year < int(day[:4])
 
@@ -205,7 +181,7 @@ def _is_older(law_id: str, day: str) -> bool:
 
 
 class _Piece(NamedTuple):
-    """Characters `start` to `end` of a text are those from `at` on in the blocks of `origin`."""
+    """Characters `start` to `end` of a text, stored from `at` in the blocks of `origin`."""
 
     start: int
     end: int
@@ -218,7 +194,7 @@ class _Piece(NamedTuple):
 
 
 def read_text(database: Database, key: int, start: int, end: int | None) -> str:
-    """A span of the text of a document, to its end when `end` is None."""
+    """A span of the text of a document; without `end`, up to its end."""
     pieces = _pieces(database, key, start, end)
     if not pieces:
         return block_text(database, key, start, end)
@@ -229,7 +205,7 @@ def read_text(database: Database, key: int, start: int, end: int | None) -> str:
 
 
 def write_text(database: Database, key: int, rows: DocumentRows, work: int) -> None:
-    """Store the text of a document, without what another state of its work has of it."""
+    """Store the text of a document without the parts of another state of its work."""
     other = database.row(
         "SELECT key FROM documents WHERE work = ? AND key <> ? AND characters > 0"
         " ORDER BY state > ?, CASE WHEN state > ? THEN state END, state DESC LIMIT 1",
@@ -256,7 +232,7 @@ def write_text(database: Database, key: int, rows: DocumentRows, work: int) -> N
 
 
 def indexed(database: Database, key: int) -> Indexed:
-    """By what keys indexes know the passages of a document."""
+    """Index keys of the passages of a document."""
     text = read_text(database, key, 0, None)
     known: Indexed = defaultdict(list)
     for layer, header, start, end, own in database.rows(
@@ -268,12 +244,11 @@ def indexed(database: Database, key: int) -> Indexed:
 
 
 def keep_indexed(database: Database, key: int, known: Indexed) -> None:
-    """Have indexes know the passages of a document by the keys they know the same words by."""
+    """Give the passages of a document the index keys of equal passages."""
     text = read_text(database, key, 0, None)
     kept = []
     for passage, layer, header, start, end in database.rows(
-        f'SELECT passages.key, layers.name, header, start, "end" {_SHARED}',
-        (key, *_LAYERS),
+        f'SELECT passages.key, layers.name, header, start, "end" {_SHARED}', (key, *_LAYERS)
     ):
         if keys := known.get((layer, header, text[start:end])):
             kept.append((keys.pop(0), passage))
@@ -281,7 +256,7 @@ def keep_indexed(database: Database, key: int, known: Indexed) -> None:
 
 
 def share_indexed(database: Database, key: int, work: int) -> None:
-    """Have indexes know what a state shares with others of its work by one key."""
+    """Give passages shared by the states of a work one index key."""
     known: Indexed = defaultdict(list)
     for (other,) in database.rows(
         "SELECT key FROM documents WHERE work = ? AND key <> ? ORDER BY key", (work, key)
@@ -293,7 +268,7 @@ def share_indexed(database: Database, key: int, work: int) -> None:
 
 
 def stand_alone(database: Database, key: int) -> None:
-    """Give other states what they have of a document, which is about to go."""
+    """Copy shared text into other states before a document is deleted."""
     sharing = database.rows(
         "SELECT DISTINCT document FROM pieces WHERE origin = ? AND document <> ?", (key, key)
     )
@@ -308,7 +283,7 @@ def _make_whole(database: Database, key: int) -> None:
     borrowed = database.rows(
         "SELECT document, start, at FROM pieces WHERE origin = ? AND document <> ?", (key, key)
     )
-    # Others find what they have of these blocks where it stands in the whole text.
+    # Other states now find their parts at the position in the whole text.
     database.write_many(
         "UPDATE pieces SET at = ? WHERE document = ? AND start = ?",
         (
@@ -325,7 +300,7 @@ def _make_whole(database: Database, key: int) -> None:
 
 
 def _copies(database: Database, rows: DocumentRows, other: int) -> Iterator[_Piece]:
-    """The pieces of a text that another state has: its articles, and what stands between them."""
+    """Pieces of a text that equal another state: articles, and text between them."""
     old, new = read_text(database, other, 0, None), rows.text
     places = {
         old[start:end]: start
@@ -357,7 +332,7 @@ def _copies(database: Database, rows: DocumentRows, other: int) -> Iterator[_Pie
 
 
 def _spans(passages: Sequence[PassageRow]) -> Iterator[tuple[int, int]]:
-    """The spans of the articles in order, without one that overlaps the one before."""
+    """Spans of the articles in order, without overlaps."""
     position = 0
     spans = sorted((row[6], row[7]) for row in passages if row[0] == ARTICLES)
     for start, end in spans:

@@ -13,7 +13,7 @@ from localrag.corpus.links import Definition, Reference, ReferenceRow
 from localrag.corpus.lookups import Lookups
 from localrag.corpus.rows import DocumentRows, block_range, prepare
 from localrag.corpus.states import DocumentInfo
-from localrag.corpus.types import PAGES_UNREADABLE, PAGES_WITHOUT_TEXT, Document, LawRow
+from localrag.corpus.types import PAGES_UNREADABLE, PAGES_WITHOUT_TEXT, Document, LawRow, Locator
 from localrag.errors import LocalragError, UsageError
 from localrag.language import N_, _
 
@@ -24,9 +24,9 @@ CORPUS = Schema(
     again=N_("add the documents again: localrag add PATH"),
     lift=N_("Upgrade it by indexing again: localrag index"),
 )
-"""The tables of a corpus store, an upgrade for each version in the folder ``schema``."""
+"""Tables of a corpus store; the folder ``schema`` has one upgrade per version."""
 
-# What must not be there, and how many of it there are.
+# Faults to look for, each with a query for their number.
 _ORPHANS = {
     N_("blocks of no document"): (
         "SELECT count(*) FROM blocks"
@@ -61,17 +61,17 @@ _ORPHANS = {
 
 @dataclass(frozen=True, slots=True)
 class FileRecord:
-    """A file that documents were read from.
+    """A file in the corpus.
 
     Attributes:
         path: absolute, with forward slashes.
         bytes: its size when it was read.
         modified: its modification time then, in nanoseconds.
         digest: of its content.
-        complete: False where the next `add` must read it again (interrupted, partly bad, or a
-            document of it was removed).
-        line: where reading goes on if it was interrupted: all the file holds up to this line is
-            stored as its own; 0 where it must be read from its beginning.
+        complete: False if the next `add` must read it again: interrupted, partly unreadable, or one
+            of its documents was removed.
+        line: the last stored line of an interrupted file; reading continues after it. 0 to start
+            over.
     """
 
     path: str
@@ -83,12 +83,12 @@ class FileRecord:
 
 
 class Origin(NamedTuple):
-    """Where a stored document comes from.
+    """The file of a stored document.
 
     Attributes:
-        fingerprint: of its content.
-        path: of its file; empty where it has none.
-        met: whether the reading of the file that was begun last has met it.
+        fingerprint: of the document.
+        path: of the file; "" without one.
+        met: whether the latest reading of the file has met the document.
     """
 
     fingerprint: str
@@ -110,14 +110,14 @@ class Files:
         self._db = database
 
     def all(self) -> dict[str, FileRecord]:
-        """Every file, by its path."""
+        """Every file, by path."""
         return {
             row[0]: FileRecord(**dict(zip(_COLUMNS, row, strict=True)))
             for row in self._db.rows(f"SELECT {', '.join(_COLUMNS)} FROM files ORDER BY path")  # noqa: S608
         }
 
     def with_scans_left_out(self) -> set[str]:
-        """Paths of files of which a document has pages that are images and were not read."""
+        """Paths of files with unread image pages."""
         rows = self._db.rows(
             "SELECT DISTINCT path FROM files JOIN documents ON documents.file = files.key"
             " WHERE instr(metadata, ?) OR instr(metadata, ?)",
@@ -126,38 +126,38 @@ class Files:
         return {path for (path,) in rows}
 
     def begin(self, record: FileRecord) -> None:
-        """Note that a file is being read from its beginning: none of its documents is met yet."""
+        """Note the start of a new reading; none of its documents is met so far."""
         self.put(replace(record, complete=False))
         self._db.write("UPDATE files SET reading = reading + 1 WHERE path = ?", (record.path,))
 
     def put(self, record: FileRecord) -> None:
-        """Note a file, or its new state."""
+        """Insert or update a file."""
         self._db.write(_PUT, astuple(record))
 
     def give_up(self, path: str) -> None:
-        """Have a file read from its beginning next time: a document of it became another's."""
+        """Start over at the next reading: another file took over one of its documents."""
         self._db.write("UPDATE files SET complete = 0, line = 0 WHERE path = ?", (path,))
 
     def drop(self, path: str) -> None:
-        """Forget a file; documents read from it stay, but belong to no file."""
+        """Delete a file; its documents stay without a file."""
         self._db.write("DELETE FROM files WHERE path = ?", (path,))
 
     def documents(self, path: str, limit: int) -> list[str]:
-        """Ids of the documents read from a file, so many at most."""
+        """Ids of up to `limit` documents of a file."""
         return self._ids("TRUE", path, limit)
 
     def vanished(self, path: str, limit: int) -> list[str]:
-        """Ids of the documents that the last reading of a file has not met, so many at most."""
-        # Two ranges of the index; NULL: read before readings were counted.
+        """Ids of up to `limit` documents missing from the latest reading."""
+        # Two ranges of the index. NULL: read before readings were counted.
         earlier = self._ids("documents.reading < files.reading", path, limit)
         return earlier or self._ids("documents.reading IS NULL", path, limit)
 
     def count(self, path: str) -> int:
-        """How many documents were read from a file."""
+        """Count the documents of a file."""
         return self._count("TRUE", path)
 
     def count_vanished(self, path: str) -> int:
-        """How many of them the last reading of the file has not met."""
+        """Count the documents missing from the latest reading."""
         return self._count("documents.reading IS NOT files.reading", path)
 
     def _count(self, condition: str, path: str) -> int:
@@ -177,7 +177,7 @@ class Files:
         return [document_id for (document_id,) in rows]
 
     def origin(self, document_id: str) -> Origin | None:
-        """Where a stored document comes from; None when there is none."""
+        """The origin of a stored document; None if there is no such document."""
         row = self._db.row(
             "SELECT fingerprint, coalesce(files.path, ''),"
             " coalesce(documents.reading = files.reading, 0) FROM documents"
@@ -187,27 +187,22 @@ class Files:
         return None if row is None else Origin(row[0], row[1], bool(row[2]))
 
 
-__all__ = [
-    "CorpusStore",
-    "Definition",
-    "DocumentInfo",
-    "FileRecord",
-    "Reference",
-]
+__all__ = ["CorpusStore", "Definition", "DocumentInfo", "FileRecord", "Reference"]
 
 
-# The file a document is read from, and the reading of it that met the document last.
+# A document's file, and the latest reading that met the document.
 _FILE = "(file, reading) = (SELECT key, reading FROM files WHERE path = ?)"
 
 
 class CorpusStore(Lookups):
-    """Documents and passages of one corpus, and what indexing derives from them.
+    """Documents and passages of one corpus, and the edges derived from them.
 
-    Every write is one transaction; `transaction` groups several. The errors are those of
-    `Database`. A store is used by one thread; other threads and processes open their own.
+    Every write is one transaction; `transaction` groups several. See `Database` for the errors.
+    Unknown ids are NotFoundErrors, and documents that break the rules of the model InputErrors.
+    Each thread and process opens its own store.
 
     Attributes:
-        files: the files the documents were read from.
+        files: the table of files.
     """
 
     def __init__(self, database: Database, as_of: date | None = None) -> None:
@@ -216,21 +211,9 @@ class CorpusStore(Lookups):
 
     @classmethod
     def open(
-        cls,
-        path: Path,
-        *,
-        create: bool = False,
-        read_only: bool = False,
-        as_of: date | None = None,
+        cls, path: Path, *, create: bool = False, read_only: bool = False, as_of: date | None = None
     ) -> Self:
-        """Open a store; see `Database` for the other arguments and the errors.
-
-        Args:
-            path: the SQLite file.
-            create: as for `Database`.
-            read_only: as for `Database`.
-            as_of: the day whose states of laws are read; today by default.
-        """
+        """Open a store as `Database` does; `as_of` is the day to read, today by default."""
         return cls(Database(path, CORPUS, create=create, read_only=read_only), as_of)
 
     def __enter__(self) -> Self:
@@ -240,7 +223,7 @@ class CorpusStore(Lookups):
         self.close()
 
     def close(self) -> None:
-        """Close the file; further calls fail."""
+        """Close the file; later calls fail."""
         self._db.close()
 
     @property
@@ -249,31 +232,19 @@ class CorpusStore(Lookups):
         return self._db.path
 
     def transaction(self) -> AbstractContextManager[None]:
-        """Group writes: all of them happen, or none."""
+        """Group writes: all succeed, or none."""
         return self._db.transaction()
 
     def checkpoint(self) -> None:
-        """Make everything written so far survive a power cut too."""
+        """Make all writes so far survive a power cut."""
         self._db.checkpoint()
 
     def add(self, document: Document | DocumentRows, *, file: str = "") -> None:
-        """Enter a new document.
-
-        Args:
-            document: the document, or its rows made in another process by `rows.prepare`.
-            file: path of the `FileRecord` it was read from.
-
-        Raises:
-            UsageError: a document with this id is already there.
-            InputError: the document breaks the rules of the model.
-        """
+        """Insert a document, or its rows from `rows.prepare`; a known id is a UsageError."""
         rows = prepare(document) if isinstance(document, Document) else document
         with self._changing():
             if self._exact(rows.id) is not None:
-                raise UsageError(
-                    N_("The corpus already has a document {id!r}."),
-                    id=rows.id,
-                )
+                raise UsageError(N_("The corpus already has a document {id!r}."), id=rows.id)
             key = self._db.write(
                 "INSERT INTO documents (id, title, kind, source, characters, passages,"
                 " fingerprint, metadata, work, state) VALUES (?, '', '', '', 0, 0, '', '{}', ?, ?)",
@@ -282,18 +253,14 @@ class CorpusStore(Lookups):
             self._fill(key, rows, file)
 
     def replace(self, document: Document | DocumentRows, *, file: str = "") -> None:
-        """Put a document in the place of the stored one with the same id, and the same state.
+        """Replace the document with the same id and state.
 
-        Its passages get new keys, but indexes know those that say the same by the old ones.
-        References from it are gone until the next indexing.
-
-        Raises:
-            NotFoundError: no document has this id.
-            InputError: the document breaks the rules of the model.
+        Passages get new keys; indexes keep the old keys of unchanged passages. References from the
+        document are deleted until the next indexing.
         """
         rows = prepare(document) if isinstance(document, Document) else document
         with self._changing():
-            # An id without a date is also that of the state in force.
+            # An id without a date also names the state in force.
             key = self._exact(rows.id) or self._require(rows.id)
             about = "SELECT kind, metadata FROM documents WHERE key = ?"
             before, known = self._db.row(about, (key,)), states.indexed(self._db, key)
@@ -303,28 +270,17 @@ class CorpusStore(Lookups):
                 states.keep_indexed(self._db, key, known)
 
     def remove(self, document_id: str) -> None:
-        """Remove a document; adding its file once more enters it again.
+        """Remove a document; adding its file again restores it.
 
-        Args:
-            document_id: of a law all states go, unless the id tells which.
-
-        Raises:
-            NotFoundError: no document has this id.
+        A law id without a date removes all states of the law.
         """
         with self._changing():
             exact = self._exact(document_id)
-            work = self._db.rows(
+            (work,) = self._column(
                 "SELECT work FROM documents WHERE key = ?", (exact or self._require(document_id),)
-            )[0][0]
-            keys = (
-                [exact]
-                if exact
-                else [
-                    key
-                    for (key,) in self._db.rows("SELECT key FROM documents WHERE work = ?", (work,))
-                ]
             )
-            for key in keys:
+            states_of_work = "SELECT key FROM documents WHERE work = ?"
+            for key in [exact] if exact else self._column(states_of_work, (work,)):
                 self._db.write(
                     "UPDATE files SET complete = 0, line = 0"
                     " WHERE key = (SELECT file FROM documents WHERE key = ?)",
@@ -335,13 +291,14 @@ class CorpusStore(Lookups):
             states.arrange(self._db, work)
 
     def forget(self, document_ids: Iterable[str]) -> None:
-        """Remove documents, and every trace of them and of those removed before from the file.
+        """Remove documents and overwrite their content in the file.
 
-        A file that only they were read from is forgotten, too.
+        Content of documents removed earlier is overwritten too. A file loses its record with its
+        last document.
 
         Raises:
-            NotFoundError: there is no such document; none is removed.
-            BusyError: another process reads for long, which keeps what it reads in the file.
+            NotFoundError: a document does not exist; nothing is removed.
+            BusyError: a long read in another process keeps the content alive.
             StorageError: the disk has no room for a second copy of the file.
         """
         self._db.empty_log()
@@ -351,13 +308,12 @@ class CorpusStore(Lookups):
                 files = set[int]()
                 for id_ in dict.fromkeys(document_ids):
                     work = self._work(id_)
-                    files |= {
-                        file
-                        for (file,) in self._db.rows(
+                    files.update(
+                        self._column(
                             "SELECT file FROM documents WHERE work = ? AND file IS NOT NULL",
                             (work,),
                         )
-                    }
+                    )
                     self.remove(id_)
                     self._db.write("DELETE FROM linked_names WHERE id = ?", (id_,))
                 self._db.write_many(
@@ -367,52 +323,44 @@ class CorpusStore(Lookups):
                 )
                 self.note_update(0)
         finally:
-            # Of one that is gone already, a run that was stopped may have left words in the file.
+            # An interrupted run may have left content of a removed document.
             self._db.write("VACUUM")
             self._db.empty_log()
 
     def move(self, document_id: str, *, source: str, file: str) -> None:
-        """Note that a document, unchanged, is now read from another place."""
+        """Set the source and file of an unchanged document."""
         self._db.write(
             f"UPDATE documents SET source = ?, {_FILE} WHERE id = ?",  # noqa: S608 - fixed
             (source, file, document_id),
         )
 
     def law_states(self, *, unlinked: bool = False) -> list[int]:
-        """Keys of all states of all laws, in the order they were entered.
-
-        Args:
-            unlinked: only those whose references were not found since they were entered.
-        """
-        return [
-            key
-            for (key,) in self._db.rows(
-                "SELECT key FROM documents WHERE kind = 'law' AND (linked = 0 OR NOT ?)"
-                " ORDER BY key",
-                (unlinked,),
-            )
-        ]
+        """Keys of all states of all laws, or of those without references, in insertion order."""
+        return self._column(
+            "SELECT key FROM documents WHERE kind = 'law' AND (linked = 0 OR NOT ?) ORDER BY key",
+            (unlinked,),
+        )
 
     @property
     def indexed_stamp(self) -> int:
-        """The stamp of the content that was indexed last; 0 before."""
+        """Stamp of the latest indexed content; 0 before."""
         return self._meta("indexed_stamp")
 
     def note_indexed(self) -> None:
-        """Note that an index of the content as it is now was switched in."""
+        """Note an index of the present content."""
         self._note("indexed_stamp", self.stamp)
 
     @property
     def last_update(self) -> int:
-        """The number of the update that was applied last and can be undone; 0 without one."""
+        """Number of the latest update that can be undone; 0 for none."""
         return self._meta("last_update")
 
     def note_update(self, number: int) -> None:
-        """Note the number of an update, with the transaction that applies it."""
+        """Note the number of an update, inside its transaction."""
         self._note("last_update", number)
 
     def linked_names(self) -> list[LawRow]:
-        """The names of laws with which the stored references were found; none before."""
+        """The law names used for the stored references; none before."""
         return [LawRow(*row) for row in self._db.rows("SELECT * FROM linked_names")]
 
     def replace_links(
@@ -421,14 +369,9 @@ class CorpusStore(Lookups):
         *,
         everything: bool,
     ) -> tuple[int, int]:
-        """Put what was found in some documents in the place of what is stored of them.
+        """Replace the edges of documents in one transaction; return their numbers.
 
-        Args:
-            found: key of the document, and what was found in it.
-            everything: no other document keeps what is stored of it.
-
-        Returns:
-            How many references and how many definitions; all of it is stored, or none.
+        With `everything`, edges of all other documents are deleted.
         """
         return links.replace(
             self._db,
@@ -439,26 +382,22 @@ class CorpusStore(Lookups):
         )
 
     def check(self) -> list[str]:
-        """Read the whole file and say what is wrong, a sentence each; nothing when it is sound."""
+        """Read the whole file and describe its faults, one sentence each."""
         return self._db.faults(_ORPHANS)
 
     @classmethod
     def mend(cls, path: Path) -> None:
-        """Give each page its checksum again, where every document is as it was stored.
+        """Write new page checksums if every document is unchanged; else a StoreError.
 
-        What has no mark is derived anew, here or by the next `index` and `add`: the days of states,
-        references, definitions, what indexes know and which files were read. Where documents come
-        from is not looked at.
-
-        Raises:
-            StoreError: a document is not, or the store is an older one; nothing is changed.
+        Data without marks is derived again, here or by the next `index` and `add`: days of states,
+        references, definitions, index keys, files read. Origins of documents are not checked.
         """
         read = Database(path, CORPUS, read_only=True, verified=False)
         with closing(cls(read)) as store:
             if problems := store.check():
                 raise read.damage(" ".join(problems))
             for document in store.altered():
-                told = _("what stands of {document} is not what was stored")
+                told = _("{document} has changed since it was stored")
                 raise read.damage(told.format(document=document))
         with closing(cls(Database(path, CORPUS, verified=False))) as store:
             store._derive_anew()
@@ -475,17 +414,13 @@ class CorpusStore(Lookups):
             self._note("links_generation", -1)
 
     def altered(self) -> Iterator[str]:
-        """Yield the ids of the documents that are not as they were stored, whatever changed them.
-
-        Checksums of pages say nothing of what another program has written into the log. Here every
-        document is compared with the fingerprint of its text and its passages.
-        """
+        """Yield ids of documents unlike their fingerprint, even if page checksums are right."""
         for key, id_, fingerprint in self._db.stream(
             "SELECT key, id, fingerprint FROM documents ORDER BY key"
         ):
             try:
                 same = prepare(self.read(key)).fingerprint == fingerprint
-                links.references_from(self._db, key, "", links.KINDS)
+                self._references_of(key, Locator(), links.KINDS)
             except (LocalragError, ValueError, LookupError, TypeError, AttributeError):
                 same = False
             if not same:
@@ -548,7 +483,7 @@ class CorpusStore(Lookups):
         states.arrange(self._db, work)
 
     def _know(self, key: int, rows: DocumentRows) -> None:
-        # Keys are given in a row, for no one else writes meanwhile.
+        # No other process writes meanwhile, so the keys are consecutive.
         first = self._db.rows("SELECT last_insert_rowid()")[0][0] - len(rows.passages) + 1
         self._db.write_many(
             "INSERT INTO triples VALUES (?, ?, ?, ?, ?)",
@@ -560,9 +495,7 @@ class CorpusStore(Lookups):
         )
 
     def _exact(self, id_: str) -> int | None:
-        """The key of the document with this id, its state included."""
-        row = self._db.row("SELECT key FROM documents WHERE id = ?", (id_,))
-        return int(row[0]) if row else None
+        return self._number("SELECT key FROM documents WHERE id = ?", (id_,))
 
     def _empty(self, key: int) -> None:
         states.stand_alone(self._db, key)

@@ -6,24 +6,22 @@
     models/                     weights of models
     corpora/<name>/corpus.sqlite
     corpora/<name>/settings.toml  settings of this corpus alone, if any
-    corpora/<name>/layers/      what was made of its sentences, hours of a model's work
+    corpora/<name>/layers/      derived layers, hours of a model's work
     indexes/<name>/             derived from the corpus, disposable
     prompts/                    optimised prompts
     datasets/                   questions to evaluate with
     runs/                       evaluations, optimisations, notes of batches
-    searches/                   what a model wrote to search for, disposable
+    searches/                   searches that a model wrote, disposable
     conversations.sqlite        questions and answers of the workbench
-    tokens.toml                 who may use the server, by the digests of tokens
-    bundles                     hashes of what bundles have brought in
+    tokens.toml                 digests of the tokens of the server
+    bundles                     hashes of files from bundles
 
-Nothing that is needed to work in it refers to a place outside, so the folder can be copied to
-another machine. (A corpus notes the paths its files were read from, to recognise them when they
-are added again; they are never opened for an answer.)
+The folder can be copied to another machine. A corpus notes the paths of its source files to
+recognise them when they are added again; answers never open them.
 
-Settings come from localrag.toml, the corpus, the environment and flags: later ones win over earlier
-ones, and a corpus can have settings of its own for retrieval alone. Keys are written with dots
-(``retrieval.k``), in the environment in capitals with two underscores in the place of the dot
-(``LOCALRAG_RETRIEVAL__K``).
+Settings come from localrag.toml, the corpus (for retrieval only), the environment and flags; later
+sources override earlier ones. Keys have dots (``retrieval.k``), in the environment capitals and two
+underscores (``LOCALRAG_RETRIEVAL__K``).
 """
 
 import json
@@ -58,14 +56,14 @@ from localrag.language import N_, _, in_use
 
 HOME_VARIABLE = "LOCALRAG_HOME"
 
-# The first character is no dot and no hyphen, so a name is never hidden, `..` or an option.
+# No dot or hyphen first: a name is never hidden, `..` or an option.
 _NAME = re.compile(r"\w[\w.-]{0,63}")
 _RESERVED_ON_WINDOWS = re.compile(r"(con|prn|aux|nul|com\d|lpt\d)(\..*)?|.*\.", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
 class CorpusPaths:
-    """Where a corpus lies: its store (a file) and its indexes (a folder)."""
+    """The paths of a corpus: its store (a file) and its indexes (a folder)."""
 
     name: str
     store: Path
@@ -73,48 +71,48 @@ class CorpusPaths:
 
     @property
     def settings(self) -> Path:
-        """File of the settings of this corpus alone, which need not exist."""
+        """Settings file of this corpus; may be missing."""
         return self.store.with_name("settings.toml")
 
     @property
     def layers(self) -> Path:
-        """Folder of the derived layers, which need not exist."""
+        """Folder of the derived layers; may be missing."""
         return self.store.with_name("layers")
 
     @property
     def layer_words(self) -> Path:
-        """Folder of the generations of the index of the words of the layers."""
+        """Folder of the word index of the layers."""
         return self.layers / "words"
 
     @property
     def layer_vectors(self) -> Path:
-        """Folder of the generations of the index of their vectors."""
+        """Folder of the vector index of the layers."""
         return self.layers / "vectors"
 
     @property
     def bm25(self) -> Path:
-        """Folder of the generations of the BM25 index."""
+        """Folder of the BM25 index."""
         return self.indexes / "bm25"
 
     @property
     def questions(self) -> Path:
-        """Folder of the generations of the BM25 index of the questions that provisions answer."""
+        """Folder of the BM25 index of predicted questions."""
         return self.indexes / "questions"
 
     @property
     def vectors(self) -> Path:
-        """Folder of the generations of the vector index, and of what is embedded already."""
+        """Folder of the vector index and of finished vectors."""
         return self.indexes / "vectors"
 
     def settle(self) -> None:
-        """Let read what lies in its workspace whoever may, and nobody else; see `durable`."""
+        """Set the modes of its files; see `localrag.corpus.durable.settle`."""
         Workspace(self.store.parents[2]).settle()
 
     @property
     def identity(self) -> tuple[int, int] | None:
-        """What tells the file of the store from any other; None where there is none.
+        """Device and inode of the store; None if there is none.
 
-        A corpus that was removed or replaced lives on for whoever has its old file open.
+        A removed or replaced corpus stays readable to processes that have the old file open.
         """
         try:
             status = self.store.stat()
@@ -123,10 +121,10 @@ class CorpusPaths:
         return status.st_dev, status.st_ino
 
     def require(self) -> None:
-        """Make sure that the corpus exists, without touching it.
+        """Check that the corpus exists, without touching it.
 
         Raises:
-            NotFoundError: it does not.
+            NotFoundError: there is no such corpus.
         """
         if not self.store.exists():
             raise NotFoundError(
@@ -138,7 +136,7 @@ class CorpusPaths:
 
 @dataclass(frozen=True, slots=True)
 class Workspace:
-    """A workspace folder, which need not exist yet.
+    """A workspace folder; may be missing.
 
     Attributes:
         home: its absolute path.
@@ -155,7 +153,7 @@ class Workspace:
         """
         chosen = home or os.environ.get(HOME_VARIABLE)
         if not chosen:
-            # Imported only here: most calls of the command line name their home.
+            # Imported late: most calls name their home.
             from platformdirs import user_data_path
 
             chosen = user_data_path("localrag", appauthor=False)
@@ -174,7 +172,7 @@ class Workspace:
 
     @property
     def settings(self) -> Path:
-        """The settings file, which need not exist."""
+        """The settings file; may be missing."""
         return self.home / "localrag.toml"
 
     @property
@@ -199,35 +197,35 @@ class Workspace:
 
     @property
     def searches(self) -> Path:
-        """Folder of what a model wrote to search for, which need not exist."""
+        """Folder of the searches that a model wrote; may be missing."""
         return self.home / "searches"
 
     @property
     def conversations(self) -> Path:
-        """File of the conversations, which need not exist."""
+        """File of the conversations; may be missing."""
         return self.home / "conversations.sqlite"
 
     def settle(self) -> None:
-        """Let read what lies in it whoever may, and nobody else; see `localrag.corpus.durable`."""
+        """Set the modes of all files; see `localrag.corpus.durable.settle`."""
         settle(self.home, readers(self.settings))
 
     @property
     def tokens(self) -> Path:
-        """File of the tokens of `localrag serve`, which need not exist."""
+        """File of the tokens of `localrag serve`; may be missing."""
         return self.home / "tokens.toml"
 
     @property
     def restoring(self) -> Path:
-        """Folder beside it, while a backup is put back, or where that was stopped half-way."""
+        """Folder beside it while a backup is restored, or after that was interrupted."""
         return self.home.with_name(f".{self.home.name}.restoring")
 
     def init(self) -> bool:
         """Make the folder and a commented settings file, in the language in use.
 
-        What is there already stays; others can read no more of it than they may.
+        Existing files stay; their modes are corrected.
 
         Returns:
-            Whether anything had to be made.
+            Whether anything was made.
 
         Raises:
             StorageError: the folder cannot be made or written.
@@ -251,10 +249,10 @@ class Workspace:
         return bool(missing)
 
     def require(self) -> Self:
-        """Give back the workspace if it exists.
+        """Return the workspace if it exists.
 
         Raises:
-            WorkspaceError: it does not, or something else is in its place.
+            WorkspaceError: there is none, or the path is not a folder.
         """
         try:
             exists, is_folder = self.home.exists(), self.home.is_dir()
@@ -282,10 +280,10 @@ class Workspace:
         return self
 
     def corpus(self, name: str) -> CorpusPaths:
-        """Where the corpus of this name lies, whether or not it exists.
+        """The paths of the corpus of this name, which may be missing.
 
         Raises:
-            UsageError: the name could not be that of a folder on every system.
+            UsageError: the name is not possible for a folder on every system.
         """
         if not _possible(name):
             raise UsageError(
@@ -305,7 +303,7 @@ class Workspace:
     def corpora(self) -> list[str]:
         """List the names of the corpora that exist, sorted.
 
-        A folder whose name no corpus can have (a copy somebody made by hand) is not one of them.
+        Folders with impossible names (copies made by hand) are ignored.
         """
         names = (path.parent.name for path in self.home.glob("corpora/*/corpus.sqlite"))
         return sorted(filter(_possible, names))
@@ -316,7 +314,7 @@ def _possible(name: str) -> bool:
 
 
 _PREFIX = "LOCALRAG_"
-# Variables that begin with the prefix and are no settings.
+# Variables with the prefix that are not settings.
 _OTHER_VARIABLES = {
     "LOCALRAG_HOME",
     "LOCALRAG_DEBUG",
@@ -325,7 +323,7 @@ _OTHER_VARIABLES = {
 }
 
 _TABLES = {"tui.keys"}
-"""Settings whose value is a table."""
+"""Settings with a table as value."""
 _DEEPEST = 3
 FLAG = "flag"
 """The source of a setting that is given with a call."""
@@ -333,7 +331,7 @@ _MOST_DOTS = 200
 
 
 class HasSettings(Protocol):
-    """What of a workspace, or of a corpus, is needed here."""
+    """A workspace or a corpus, as far as needed here."""
 
     @property
     def settings(self) -> Path:
@@ -345,11 +343,10 @@ def collect(
 ) -> dict[str, tuple[object, str]]:
     """Collect values with the names of their sources, by dotted key; arguments as `config.load`.
 
-    Nothing is validated but what a file is: whether there is such a key, and which values it takes,
-    `config` knows.
+    Keys and values are not validated here; `config` does that.
 
     Raises:
-        ConfigError: a file is no TOML, or a corpus has settings that it cannot have.
+        ConfigError: a file is not TOML, or a corpus has settings other than retrieval.
     """
     found: dict[str, tuple[object, str]] = {}
     for key, value in _flatten(_read(workspace.settings)):
@@ -370,14 +367,14 @@ def parse_assignments(assignments: Iterable[str]) -> dict[str, str]:
     """Read the flags ``--set KEY=VALUE``: settings by dotted key.
 
     Raises:
-        UsageError: one is no assignment.
+        UsageError: a flag is not an assignment.
     """
     overrides = {}
     for assignment in assignments:
         key, equals, value = assignment.partition("=")
         if not equals or not key.strip():
             raise UsageError(
-                N_("--set {assignment!r} is no assignment."),
+                N_("--set {assignment!r} is not an assignment."),
                 N_("Write it as --set retrieval.k=20."),
                 assignment=assignment,
             )
@@ -386,16 +383,15 @@ def parse_assignments(assignments: Iterable[str]) -> dict[str, str]:
 
 
 def change_setting(workspace: HasSettings, key: str, value: str | int | float | bool) -> None:
-    """Write a value into the settings file of a workspace; its comments stay.
+    """Write a value into the settings file of a workspace; comments stay.
 
     Args:
-        workspace: whose file.
-        key: with dots, ``retrieval.k``; whether there is such a setting, `config` knows.
+        workspace: the owner of the file.
+        key: with dots, ``retrieval.k``; not validated here.
         value: a line of text, a number, true or false.
 
     Raises:
-        ConfigError: the file cannot be read or written, or is laid out in a way that a line put
-            into it does not change the value.
+        ConfigError: the file cannot be read or written, or its layout does not allow the change.
     """
     from localrag.corpus.durable import replace_text
 
@@ -457,7 +453,7 @@ def _of_corpus(corpus: HasSettings) -> dict[str, tuple[object, str]]:
 def _read(path: Path) -> dict[str, Any]:
     try:
         text = path.read_text(encoding="utf-8-sig")
-        # Reading a key takes Python as long as the square of its parts.
+        # Python needs quadratic time for the dots of a key.
         if max((line.count(".") for line in text.splitlines()), default=0) > _MOST_DOTS:
             raise ValueError(_("a line has more than {n} dots").format(n=_MOST_DOTS))
         return tomllib.loads(text)
@@ -474,7 +470,7 @@ def _read(path: Path) -> dict[str, Any]:
 
 def _flatten(tree: Mapping[str, object], prefix: str = "") -> Iterator[tuple[str, object]]:
     for name, value in tree.items():
-        # No setting lies deeper, and a file may be nested as deeply as it is long.
+        # No setting is deeper; hostile files may be nested without end.
         deeper = prefix.count(".") < _DEEPEST and f"{prefix}{name}" not in _TABLES
         if isinstance(value, dict) and deeper:
             yield from _flatten(cast("dict[str, object]", value), f"{prefix}{name}.")
@@ -483,15 +479,15 @@ def _flatten(tree: Mapping[str, object], prefix: str = "") -> Iterator[tuple[str
 
 
 WRITER_LOCK = "writer.lock"
-"""Name of the file, in the folder of a corpus, that whoever writes it holds."""
+"""Name of the lock file in the folder of a corpus."""
 
 
 @contextmanager
 def writing(paths: CorpusPaths) -> Iterator[None]:
-    """Hold the right to write a corpus and its indexes.
+    """Hold the lock for writing a corpus and its indexes.
 
-    The system frees the lock when the process ends, however it ends. Who holds it is noted in a
-    file beside, since a locked file cannot be read everywhere.
+    The system frees it when the process ends. A file beside it notes the holder, because some
+    systems cannot read a locked file.
 
     Raises:
         BusyError: another process holds it; names the process.

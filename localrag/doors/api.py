@@ -14,8 +14,7 @@ from localrag.answer.types import (
 )
 from localrag.check import CheckReport, Finding, Verdict
 from localrag.corpus.ingest.add import AddReport
-from localrag.corpus.ingest.undo import LawChange, LawChangeKind
-from localrag.corpus.ingest.update import UpdateReport
+from localrag.corpus.ingest.update import LawChange, LawChangeKind, UpdateReport
 from localrag.doors.session import Corpus, Session, open  # noqa: A004 - `localrag.open`
 from localrag.errors import (
     BusyError,

@@ -1,8 +1,8 @@
-"""What a bundle brings into a workspace, and whether what is installed works there.
+"""Bring the contents of a bundle into a workspace, and try the new localrag there.
 
-`localrag.ops.bundle.installer` runs ``python -m localrag.doors.entering`` in the localrag that
-has just been installed and before that one takes the place of the one before. It says on standard
-error how far it is, and prints what changed as JSON.
+`localrag.ops.bundle.installer` runs it as ``python -m localrag.doors.entering`` in the new
+localrag, before that replaces the former one. It reports progress on standard error, and prints
+the changes as JSON.
 """
 
 import json
@@ -30,7 +30,7 @@ from localrag_models.store import ModelStore
 Tell = Callable[[str], object]
 
 _TRIAL = "bundle-trial"
-"""The corpus that the sample question is asked of; it is removed again."""
+"""The corpus of the sample question; it is removed again."""
 _AS_SET: dict[str, object] = {"retrieval.where": "", "retrieval.as_of": "", "method.name": ""}
 _WITHOUT_MODELS: dict[str, object] = {
     "method.name": "extractive",
@@ -42,14 +42,14 @@ _WITHOUT_MODELS: dict[str, object] = {
 
 @dataclass(frozen=True, slots=True)
 class Entered:
-    """What an installation has changed, and what came of the try.
+    """The changes of an installation, and the result of the try.
 
     Attributes:
-        localrag, before: the version that is installed, and the one before; "" for none.
-        new, changed, gone: names of packages, compared with the one before.
-        entered: what is new in the workspace: settings, models, corpora.
-        answer: where the answer to the sample question stands, as it is cited.
-        broken: what `doctor` finds broken, with what mends it, and which models gave no answer.
+        localrag, before: the installed version and the former one; "" for none.
+        new, changed, gone: names of packages.
+        entered: new settings, models and corpora of the workspace.
+        answer: the citation of the answer to the sample question.
+        broken: broken findings of `doctor` with their cures, and models without an answer.
     """
 
     localrag: str
@@ -63,18 +63,18 @@ class Entered:
 
 
 def enter(folder: Path, home: Path, before: Bundle | None, tell: Tell) -> Entered:
-    """Bring what a bundle holds into a workspace, each thing once, and try what is installed.
+    """Bring the contents of a bundle into a workspace, each once, and try the installation.
 
-    A run that was stopped goes on where it was.
+    A stopped run goes on.
 
     Args:
-        folder: the bundle, which is checked already.
-        home: the workspace, which need not exist.
-        before: the bundle that was installed before.
-        tell: told how far it is.
+        folder: the checked bundle.
+        home: the workspace; may be missing.
+        before: the former bundle.
+        tell: gets the progress.
 
     Raises:
-        LocalragError: something cannot be entered, or the sample question is not answered.
+        LocalragError: a part cannot be added, or the sample question is not answered.
     """
     bundle = manifest_of(folder)
     session = Session(Workspace(home))
@@ -113,7 +113,7 @@ def enter(folder: Path, home: Path, before: Bundle | None, tell: Tell) -> Entere
 
 
 def _settings(folder: Path, home: Path) -> Iterator[str]:
-    """Settings are for a new workspace: those of an older one are its owner's."""
+    """Write settings into a new workspace only."""
     given, own = folder / "settings.toml", home / "localrag.toml"
     if given.exists() and not own.exists():
         with storing(own):
@@ -169,7 +169,7 @@ def _sources(session: Session, folder: Path, bundle: Bundle, tell: Tell) -> Iter
 def _unentered(
     folder: str, session: Session, bundle: Bundle
 ) -> Iterator[tuple[str, dict[str, Any]]]:
-    """The files of a folder of the bundle that are in it, and not in the workspace yet."""
+    """Files of a folder of the bundle that are not in the workspace yet."""
     noted = _entered_before(session)
     known = set(noted.read_text(encoding="ascii").split()) if noted.exists() else set()
     for path, file in bundle.below(folder):
@@ -184,19 +184,19 @@ def _note(session: Session, files: list[dict[str, Any]]) -> None:
 
 
 def _entered_before(session: Session) -> Path:
-    """The list of hashes of what came into the workspace once: its owner may have changed it."""
+    """The list of hashes of added files; the owner may have changed the files since."""
     return session.workspace.home / "bundles"
 
 
 def _tried(session: Session, failed: list[str]) -> str:
-    """Where the answer to the sample question stands.
+    """The citation of the answer to the sample question.
 
     Args:
-        session: its workspace. What its owner has set for searches of his own does not hold here.
-        failed: gets why the models of the settings gave none; the question is then asked without.
+        session: its workspace; the owner's settings for searches are not used.
+        failed: gets the failures of models; the question is then asked without them.
 
     Raises:
-        WorkspaceError: there is none.
+        WorkspaceError: there is no answer.
     """
     try:
         for settings in (_AS_SET, _AS_SET | _WITHOUT_MODELS):
@@ -210,7 +210,7 @@ def _tried(session: Session, failed: list[str]) -> str:
                 continue
             if cited:
                 return cited[0].label
-            # A small model may write what nothing supports; what is installed works all the same.
+            # A small model may write an unsupported claim; the installation works all the same.
     finally:
         if session.corpus(_TRIAL).place.store.exists():
             session.corpus(_TRIAL).delete()
@@ -222,14 +222,13 @@ def _tried(session: Session, failed: list[str]) -> str:
 
 
 def _packages(bundle: Bundle | None) -> dict[str, str]:
-    """The packages of a bundle, with their versions."""
     wheels = bundle.below("wheels") if bundle else ()
     names = (Path(path).name.split("-") for path, _file in wheels)
     return {name[0]: name[1] for name in names}
 
 
 def _main(folder: Path, home: Path, before: Path) -> int:
-    """Be the process that the installer starts."""
+    """The process that the installer starts."""
     language.use(language.of_environment())
 
     def tell(line: str) -> None:

@@ -1,9 +1,8 @@
-"""Forgetting for good: a conversation, a run, documents, or a corpus with all that was made of it.
+"""Forgetting for good: a conversation, a run, documents, or a corpus with everything derived.
 
-What `localrag remove` or the workbench deletes can stand in free pages of a database for a while.
-Here those pages are overwritten (SQLite's ``secure_delete``), the file is written anew without
-them, and its log is emptied. Files are overwritten before they are unlinked; how far that reaches
-is up to the disk: one that spreads writes (SSD), a snapshot or a backup may keep what it had.
+Text deleted by `localrag remove` or the workbench can stay in free pages of a database. Here these
+pages are overwritten (SQLite's ``secure_delete``), the file is rewritten and its log emptied. Files
+are overwritten before they are unlinked. An SSD, a snapshot or a backup may keep the old blocks.
 """
 
 import glob
@@ -37,9 +36,9 @@ _CHUNK = 1 << 20
 
 
 def forget_searches(workspace: Workspace) -> None:
-    """Forget what models wrote to search for; they write it again when they are asked again.
+    """Forget the searches that models wrote; they are written again when needed.
 
-    Every other function here does so, too: those searches say what was asked in other words.
+    Every other function here does so too, because these searches repeat questions in other words.
 
     Raises:
         StorageError: a file cannot be removed.
@@ -51,7 +50,7 @@ def forget_conversation(workspace: Workspace, conversation: int) -> None:
     """Forget a conversation with all its turns.
 
     Raises:
-        NotFoundError: there is none with this number.
+        NotFoundError: there is no conversation of this number.
         StorageError: the disk is full or cannot be written.
     """
     if not workspace.conversations.exists():
@@ -72,7 +71,7 @@ def forget_corpus(workspace: Workspace, corpus: str) -> list[Path]:
     """Forget a corpus with its index, its vectors, its layers and its settings.
 
     Returns:
-        Files of answers that quote it, and stay: those of batches.
+        Files of batch answers that quote it and stay.
 
     Raises:
         NotFoundError: there is no such corpus.
@@ -88,13 +87,12 @@ def forget_corpus(workspace: Workspace, corpus: str) -> list[Path]:
 
 @dataclass(frozen=True, slots=True)
 class Forgotten:
-    """What becomes of documents that are forgotten.
+    """The effect of forgetting documents.
 
     Attributes:
-        documents: their ids; of a law all its states go.
-        rows: what a model made of them, or with them; it goes, too.
-        stays: files and conversations that quote them, and stay: answers of batches, runs, and
-            numbers of conversations.
+        documents: their ids, with all states of a law.
+        rows: rows of derived layers that are deleted too.
+        stays: what quotes them and stays: batch answers, runs, numbers of conversations.
     """
 
     documents: tuple[str, ...]
@@ -105,16 +103,16 @@ class Forgotten:
 def forget_documents(
     workspace: Workspace, corpus: str, names: Sequence[str], *, dry_run: bool = False
 ) -> Forgotten:
-    """Forget documents of a corpus, and what removed documents have left in it.
+    """Forget documents of a corpus, and traces of removed documents.
 
-    The indexes of the corpus and of its layers go as a whole: their files hold words of all
-    documents side by side. So does what would undo the last update.
+    The indexes of the corpus and its layers are deleted as a whole, because their files mix the
+    words of all documents. The undo data of the last update is deleted too.
 
     Args:
-        workspace: where the corpus lies.
+        workspace: of the corpus.
         corpus: its name.
-        names: ids of documents, or what a law is called; none to wipe what is removed already.
-        dry_run: only tell what would go.
+        names: ids of documents or names of laws; none to wipe removed ones only.
+        dry_run: only report.
 
     Raises:
         NotFoundError: there is no such corpus or document; nothing is removed.
@@ -143,10 +141,10 @@ def forget_documents(
 
 
 def _document_called(store: CorpusStore, name: str) -> str:
-    """The id of the document that a name calls: an id, or the title of a law.
+    """The id of a document, from its id or the title of a law.
 
     Raises:
-        NotFoundError: there is none.
+        NotFoundError: there is no such document.
         UsageError: there are several.
     """
     try:
@@ -167,22 +165,22 @@ def _document_called(store: CorpusStore, name: str) -> str:
 
 
 def _forget_rows(place: CorpusPaths, documents: Collection[str], layer: DerivedLayer) -> int:
-    """Remove the rows of a layer that were made of documents, and their bytes; how many went."""
+    """Delete and wipe the rows of a layer made from documents; returns their number."""
     path = place.layers / f"{layer.name}.jsonl"
     with layer.opened(), storing(path), path.open("r+b") as before:
         gone = layer.drop(documents)
         if gone:
-            # The rows that stay are in a new file by now.
+            # The remaining rows are in a new file now.
             _fill(before)
     return gone
 
 
 def _quoting(workspace: Workspace, documents: Collection[str]) -> Iterator[Path | int]:
-    """What quotes documents and stays: answers of batches, files of runs, conversations."""
+    """Batch answers, files of runs and conversations that quote documents."""
     if not documents:
         return
     marks = [json.dumps(id_, ensure_ascii=False)[1:-1].encode() + b"#" for id_ in documents]
-    # Of answers for office programs the rows tell.
+    # For workbooks and Word files the JSON rows are searched.
     batches = [batch.out for batch in registry.known(workspace) if batch.out.exists()]
     runs = [path for path in workspace.runs.rglob("*") if path.is_file()]
     for path in dict.fromkeys((*batches, *runs)):
@@ -206,11 +204,11 @@ def _holds(path: Path, marks: Sequence[bytes]) -> bool:
 
 
 def set_aside(workspace: Workspace, place: Path) -> list[Path]:
-    """Folders that restoring a backup has set aside beside a workspace, and that have a place.
+    """Former workspaces, set aside by a restore, that contain a path.
 
     Args:
-        workspace: lies beside them.
-        place: a file or folder of it, which may have been forgotten there.
+        workspace: they are beside it.
+        place: a file or folder of it, which may be missing there.
     """
     home = workspace.home
     if not place.is_relative_to(home):
@@ -220,13 +218,12 @@ def set_aside(workspace: Workspace, place: Path) -> list[Path]:
 
 
 def forget_run(workspace: Workspace, run: str) -> None:
-    """Forget a run: a batch by its file of answers, another one by its folder below ``runs``.
+    """Forget a run: a batch by its file of answers, others by their folder below ``runs``.
 
     Args:
-        workspace: where it was noted.
-        run: the file of answers (the rows, or one made of them), ``eval/DATASET/NAME`` or
-            ``optimize/NAME``. With an evaluation go the answers it was made of, unless another
-            evaluation is made of them.
+        workspace: of the run.
+        run: the file of answers (the rows, or one made from them), ``eval/DATASET/NAME`` or
+            ``optimize/NAME``. Answers of an evaluation are deleted unless another one uses them.
 
     Raises:
         NotFoundError: there is no such run.
@@ -237,7 +234,7 @@ def forget_run(workspace: Workspace, run: str) -> None:
     runs = workspace.runs.resolve()
     folder = (runs / run).resolve()
     if folder.is_dir() and folder.parent != runs and folder.parent.is_relative_to(runs):
-        # Its record comes last: where that is gone, nothing tells which answers were its own.
+        # The record is deleted last: it lists the answers of the run.
         for path in sorted(_own_answers(workspace, folder)):
             _forget_folder(path)
         _forget_folder(folder)
@@ -263,7 +260,7 @@ def forget_run(workspace: Workspace, run: str) -> None:
 
 
 def _own_answers(workspace: Workspace, run: Path) -> set[Path]:
-    """The folders of answers that an evaluation is made of, and no other one."""
+    """The folders of answers that only this evaluation uses."""
     own: set[Path] = set()
     others: set[Path] = set()
     for folder, found in recorded(workspace):
@@ -287,7 +284,7 @@ def _forget_file(path: Path) -> None:
 
 
 def _overwrite(root: Path) -> None:
-    """Write zeros over a file, or over all files of a folder that have no other name."""
+    """Write zeros over a file, or over files of a folder without other hard links."""
     for path in [root, *root.rglob("*")] if root.is_dir() else [root]:
         if path.is_symlink() or not path.is_file() or path.stat().st_nlink > 1:
             continue
@@ -296,7 +293,7 @@ def _overwrite(root: Path) -> None:
 
 
 def _fill(file: IO[bytes]) -> None:
-    """Write zeros over all that an open file holds."""
+    """Write zeros over an open file."""
     left = os.fstat(file.fileno()).st_size
     file.seek(0)
     while left > 0:

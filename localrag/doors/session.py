@@ -1,10 +1,9 @@
-"""The Python interface: a workspace, its corpora, and what can be done with them.
+"""The Python interface: `localrag.open` gives a `Session`, and that gives a `Corpus`.
 
-`localrag.open` gives a `Session`, and that a `Corpus`; docs/python.md shows both. The command line
-and the workbench open corpora here too.
+docs/python.md shows both. The command line and the workbench use them too.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from datetime import date
@@ -43,15 +42,15 @@ if TYPE_CHECKING:
 def open(  # noqa: A001 - `localrag.open`, as `tarfile.open`
     home: str | PathLike[str] | None = None, settings: Mapping[str, object] | None = None
 ) -> "Session":
-    """Open a workspace, which is made where there is none.
+    """Open a workspace, and make it if it does not exist.
 
     Args:
         home: its folder; None for ``LOCALRAG_HOME``, else the user's data folder.
-        settings: by dotted key (``{"retrieval.k": 5}``), in the place of those of ``localrag.toml``
-            and of the environment.
+        settings: by dotted key (``{"retrieval.k": 5}``); they win over ``localrag.toml`` and the
+            environment.
 
     Raises:
-        WorkspaceError: the folder holds a workspace of another version, or something else.
+        WorkspaceError: the folder holds something else, or a workspace of another version.
         StorageError: it cannot be written.
     """
     session = Session(Workspace.locate(Path(home) if home is not None else None), settings or {})
@@ -61,11 +60,11 @@ def open(  # noqa: A001 - `localrag.open`, as `tarfile.open`
 
 @dataclass(frozen=True)
 class Session:
-    """A workspace, and settings for the time being.
+    """A workspace with settings.
 
     Attributes:
-        workspace: its folders, which need not exist.
-        overrides: settings by dotted key, which win over all others; None leaves one as it is.
+        workspace: its folders; they need not exist.
+        overrides: settings by dotted key; they win over all others.
     """
 
     workspace: Workspace
@@ -77,27 +76,27 @@ class Session:
         return replace(self, overrides={**self.overrides, **known})
 
     def config(self, corpus: str = "") -> "Config":
-        """Read the settings: of everything, or as they hold for one corpus.
+        """Read the settings, in general or for a corpus.
 
         Raises:
-            ConfigError: a file or a variable has an unknown key, or a value that is not valid.
-            UsageError: the settings of this session do.
+            ConfigError: a file or a variable has an unknown key or a wrong value.
+            UsageError: so does this session.
         """
-        # Validating takes a third of a start: only calls that read a setting wait for it.
+        # Validation takes a third of a start; calls without settings skip it.
         from localrag.corpus.config import load
 
         place = self.workspace.corpus(corpus) if corpus else None
         return load(self.workspace, self.overrides, place)
 
     def corpora(self) -> list[str]:
-        """The names of the corpora there are."""
+        """Names of the corpora."""
         return self.workspace.corpora()
 
     def corpus(self, name: str = "") -> "Corpus":
-        """A corpus by its name, else the one of the settings; its first `add` makes it.
+        """A corpus by name, else that of the settings; its first `add` makes it.
 
         Raises:
-            UsageError: no corpus can have such a name.
+            UsageError: the name is not valid.
         """
         return Corpus(self, name or self.config().corpus)
 
@@ -105,8 +104,8 @@ class Session:
 class Corpus:
     """One corpus: filled, indexed, searched and asked.
 
-    What a call opens (store, indexes, model) stays open for the next one, until `close`, the end of
-    its ``with`` block, or a change of the corpus. To be used by one thread at a time.
+    Store, indexes and model stay open until `close`, the end of the ``with`` block, or a change of
+    the corpus. Use it in one thread at a time.
 
     Attributes:
         name: its name.
@@ -129,12 +128,7 @@ class Corpus:
 
     @cached_property
     def config(self) -> "Config":
-        """The settings that hold for it.
-
-        Raises:
-            ConfigError: a file or a variable has an unknown key, or a value that is not valid.
-            UsageError: the settings of this session do.
-        """
+        """The settings of this corpus; raises as `Session.config`."""
         return self._session.config(self.name)
 
     def require(self) -> Self:
@@ -142,7 +136,7 @@ class Corpus:
 
         Raises:
             WorkspaceError: there is no workspace.
-            NotFoundError: there is no such corpus; tells which there are.
+            NotFoundError: there is no such corpus; the error lists the others.
         """
         self._workspace.require()
         if not self.place.store.exists():
@@ -165,18 +159,17 @@ class Corpus:
         workers: int = 1,
         on_event: "Listener | None" = None,
     ) -> "AddReport":
-        """Enter files and folders; see `localrag.corpus.ingest.add.add`, also for its errors.
+        """Add files and folders; errors as in `localrag.corpus.ingest.add.add`.
 
         Args:
             paths: folders are searched to the bottom.
             prune: remove documents below `paths` whose files are gone.
-            check_content: compare content even where size and time are the same.
-            follow_links: follow links inside the folders; else they are named and left out.
-            convert: have LibreOffice write files of old formats (.doc, .xls, .rtf) as new ones,
-                and read these.
-            workers: processes; 0 for the setting ``ingest.workers``. With more than 1 the calling
-                script needs the usual ``if __name__ == "__main__"`` guard.
-            on_event: told every event.
+            check_content: compare the content even if size and time are the same.
+            follow_links: follow links inside the folders; otherwise they are named and left out.
+            convert: let LibreOffice convert old formats (.doc, .xls, .rtf) first.
+            workers: processes; 0 for the setting ``ingest.workers``. More than 1 need the usual
+                ``if __name__ == "__main__"`` in the calling script.
+            on_event: given every event.
         """
         from localrag.corpus.ingest.add import add
         from localrag.corpus.readers.converting import converter
@@ -203,13 +196,13 @@ class Corpus:
         ray: str = "",
         on_event: "Listener | None" = None,
     ) -> "IndexReport":
-        """Make it searchable; errors as of `localrag.search.indexing.index.index_as_set`.
+        """Make it searchable; errors as in `localrag.search.indexing.index.index_as_set`.
 
         Args:
-            rebuild: also what is up to date.
+            rebuild: even if it is up to date.
             workers: processes, as for `add`.
-            ray: address of a cluster of Ray that analyses and embeds, or "local".
-            on_event: told every event.
+            ray: address of a Ray cluster, or "local".
+            on_event: given every event.
         """
         from localrag.search.indexing.index import HERE, index_as_set
 
@@ -241,16 +234,16 @@ class Corpus:
         before: "Callable[[UpdateReport], object]" = ignore,
         on_event: "Listener | None" = None,
     ) -> "UpdateReport":
-        """Take the laws of an archive in; errors as of `localrag.corpus.ingest.update.update`.
+        """Take the laws of an archive in; errors as in `localrag.corpus.ingest.update.update`.
 
         Args:
             paths: the archive, as for `add`.
-            whole: remove the laws that it lacks.
-            dry_run: only tell what would change.
+            whole: remove laws missing in the archive.
+            dry_run: report the changes, and make none.
             follow_links: as for `add`.
             workers: processes, as for `add`.
-            before: told what changes, before it does.
-            on_event: told every event.
+            before: given the report before anything changes.
+            on_event: given every event.
         """
         from localrag.corpus.ingest.update import update
 
@@ -269,14 +262,14 @@ class Corpus:
         )
 
     def undo_update(self, *, dry_run: bool = False) -> "UpdateReport":
-        """Take the last update back; see `localrag.corpus.ingest.update`, also for the errors."""
+        """Undo the last update; errors as in `localrag.corpus.ingest.update`."""
         from localrag.corpus.ingest.update import undo_update
 
         self.require().close()
         return undo_update(self._workspace, self.name, dry_run=dry_run)
 
     def remove(self, *documents: str) -> None:
-        """Remove documents by their ids; errors as of `localrag.corpus.ingest.remove`."""
+        """Remove documents by id; errors as in `localrag.corpus.ingest.remove`."""
         from localrag.corpus.ingest.remove import remove_documents
 
         self.require().close()
@@ -290,7 +283,7 @@ class Corpus:
         remove_corpus(self._workspace, self.name)
 
     def documents(self, kind: str | None = None) -> "list[DocumentInfo]":
-        """What it holds, or what of one kind (``law``, ``markdown`` …)."""
+        """Its documents, all or of one kind (``law``, ``markdown`` …)."""
         return list(self.store.documents(kind))
 
     def search(
@@ -300,25 +293,28 @@ class Corpus:
         *,
         where: "Where | str | None" = None,
         rewrite: bool = False,
+        **filters: "date | str | Sequence[str]",
     ) -> "Retrieval":
         """Find the passages that answer a query best.
 
-        A day of the law that the query says holds, unless the settings give one. What the query
-        has in quotation marks ("正当の事由") every passage found has, letter by letter.
+        A day in the query sets the state of the law, unless the settings do. Words in quotation
+        marks ("正当の事由") must occur in every passage, letter by letter.
 
         Args:
             query: words or a question, or a `Query` with filters, options and history.
-            k: how many; None for the setting ``retrieval.k``.
-            where: which documents, beside the filters: ``{"kind": ["Act", "CabinetOrder"]}`` or
-                ``"kind=Act; chapter=罰則"``, in any language (``{"種別": "政令"}``); what there is
-                tells `overview`.
-            rewrite: have the chat model write searches in the words of statutes, which find as
-                well; where it fails, the trace says so.
+            k: number of passages; None for the setting ``retrieval.k``.
+            where: labels of documents, ``{"kind": ["Act", "CabinetOrder"]}`` or ``"kind=Act;
+                chapter=罰則"``, in any language (``{"種別": "政令"}``); see `overview`.
+            rewrite: let the chat model write further searches in the words of statutes.
+            filters: other filters of `localrag.doors.calls.Filtered`: ``law="民法"``,
+                ``date_from="2024-04-01"``.
 
         Raises:
-            NotFoundError: there is no such corpus, or none of its documents is so.
-            UsageError: the query is empty, `k` is less than 1, or `rewrite` lacks a chat model.
-            StoreError, IndexUnusable, ModelUnusable: something cannot be used; the cure is named.
+            NotFoundError: there is no such corpus, law, type or label.
+            UsageError: the query is empty, `k` is below 1, a filter is wrong, or `rewrite` has no
+                model.
+            StoreError, IndexUnusable, ModelUnusable: something cannot be used; the error names the
+                cure.
         """
         from localrag.search.query import with_phrases
         from localrag.search.question.as_of import state_asked
@@ -329,7 +325,7 @@ class Corpus:
             raise UsageError(
                 N_("A search for {k} hits finds nothing."), N_("Ask for 1 or more."), k=k
             )
-        asked = with_phrases(self._asked(query, where))
+        asked = with_phrases(self._asked(query, where, filters))
         retriever = self.retriever
         state = state_asked(asked.text, retriever.names, of_laws=retriever.store.is_of_laws)
         asked = replace(asked, text=state.text)
@@ -357,15 +353,15 @@ class Corpus:
         return replace(found, trace=replace(found.trace, stages=stages))
 
     def show(self, target: str, *, as_read_by: str = "") -> "Provision":
-        """A provision, passage or subject with its relations; see `localrag.search.provision`.
+        """A provision, a passage or a subject with its relations; see `localrag.search.provision`.
 
         Args:
-            target: its citation, id or name.
-            as_read_by: citation of the provision by whose readings (読替え) its text is read.
+            target: citation, id or name.
+            as_read_by: citation of a provision; its readings (読替え) are applied.
 
         Raises:
-            NotFoundError: there is no such corpus, nothing of this name, or no such reading.
-            UsageError: it can mean several provisions.
+            NotFoundError: there is no such corpus, target or reading.
+            UsageError: the target is ambiguous.
         """
         from localrag.search import provision
 
@@ -373,16 +369,16 @@ class Corpus:
             return provision.show(self.store, target, as_read_by=as_read_by)
 
     def look_up(self, target: str, most: int | None = 20) -> "LookedUp":
-        """All that a citation names: provisions, or what a law or a part of it holds.
+        """The targets of a citation: provisions, or the contents of a law.
 
         Args:
             target: as for `show`, or a list, a range, a law, a part of one (民法709〜724条, 民法,
                 民法 第三編第五章).
-            most: provisions that are looked up; None for all.
+            most: number of provisions; None for all.
 
         Raises:
-            NotFoundError: there is no such corpus, or nothing of this name.
-            UsageError: it can mean several provisions or parts.
+            NotFoundError: there is no such corpus or target.
+            UsageError: the target is ambiguous.
         """
         from localrag.search import provision
 
@@ -390,22 +386,22 @@ class Corpus:
             return provision.look_up(self.store, target, most)
 
     def history(self, target: str) -> "History":
-        """A provision through the states of its law; see `localrag.search.history`.
+        """A provision in all states of its law; see `localrag.search.history`.
 
         Raises:
-            NotFoundError: there is no such corpus, or nothing of this name.
-            UsageError: it can mean several provisions, or is no provision of a law.
+            NotFoundError: there is no such corpus or provision.
+            UsageError: the target is ambiguous, or no provision.
         """
         from localrag.search import history
 
         return history.history(self.store, target)
 
     def diff(self, law: str, before: date, after: date) -> "Comparison":
-        """The states of a law on two days, compared; see `localrag.search.history`.
+        """Compare a law on two days; see `localrag.search.history`.
 
         Raises:
-            NotFoundError: there is no such corpus or law, or no state of it on one of the days.
-            UsageError: the name can mean several laws.
+            NotFoundError: there is no such corpus or law, or no state on one of the days.
+            UsageError: the name is ambiguous.
         """
         from localrag.search import history
 
@@ -421,11 +417,11 @@ class Corpus:
         """Check what a text cites, quotes and says of laws; see `localrag.check`.
 
         Args:
-            text: the text itself, or the path of a file (text, Markdown, HTML, DOCX, PDF, a
-                scanned image).
-            on_event: told how far the check is.
-            claims: check the sentences that cite no law, too, each as a claim, with the method and
-                the model of the settings (``fact-check-localrag``).
+            text: the text itself, or the path of a file (text, Markdown, HTML, DOCX, PDF, a scanned
+                image).
+            on_event: given the progress.
+            claims: also check sentences that cite no law, with the method and the model of the
+                settings (``fact-check-localrag``).
 
         Raises:
             NotFoundError: there is no such corpus.
@@ -445,7 +441,7 @@ class Corpus:
         if claims:
             from localrag.methods.catalogue import method
 
-            # A text that holds no claim would never come to ask it.
+            # Without claims in the text the method would never be checked.
             name = self._session.config(self.name).method.name
             if not (name and method(name).checks):
                 raise UsageError(
@@ -459,7 +455,7 @@ class Corpus:
         """The same corpus with the law of a day; None for today.
 
         Raises:
-            UsageError: a text is no day.
+            UsageError: the text is not a date.
         """
         if isinstance(day, str):
             from localrag.text.dates import read_day
@@ -474,23 +470,24 @@ class Corpus:
         return Corpus(self._session.with_settings(settings), self.name)
 
     def overview(self) -> "Overview":
-        """What it holds; see `localrag.ops.overview`.
+        """Its contents; see `localrag.ops.overview`.
 
         Raises:
             NotFoundError: there is no such corpus.
-            StoreError, IndexUnusable, ModelUnusable: something cannot be used; the cure is named.
+            StoreError, IndexUnusable, ModelUnusable: something cannot be used; the error names the
+                cure.
         """
         from localrag.ops.overview import overview
 
         return overview(self._workspace, self.name, self.config, self.store)
 
     def starting_questions(self, n: int = 5) -> tuple[str, ...]:
-        """Some questions that it answers; see `localrag.ops.overview.starting_questions`.
+        """Some questions for it; see `localrag.ops.overview.starting_questions`.
 
         Raises:
             NotFoundError: there is no such corpus.
-            UsageError: `n` is less than 0.
-            StoreError: those that were prepared are damaged.
+            UsageError: `n` is below 0.
+            StoreError: the prepared questions are damaged.
         """
         from localrag.ops.overview import starting_questions
 
@@ -504,20 +501,22 @@ class Corpus:
         watch: "Watch | None" = None,
         *,
         where: "Where | str | None" = None,
+        **filters: "date | str | Sequence[str]",
     ) -> "Answer":
         """Answer a question with the method and the model of the settings.
 
         Args:
             question: a question, or a `Query` with filters, options and history.
-            watch: follows how the answer is made, and can cancel it.
-            where: which documents, as for `search`.
+            watch: follows the answer, and can cancel it.
+            where: as for `search`.
+            filters: as for `search`.
 
         Raises:
-            as `search`, and Unanswered: a model failed, with the trace up to there.
+            as `search`, and Unanswered: a model failed; the trace ends there.
         """
         from localrag.answer.types import UNWATCHED
 
-        return self.answerer().answer(self._asked(question, where), watch or UNWATCHED)
+        return self.answerer().answer(self._asked(question, where, filters), watch or UNWATCHED)
 
     def batch(
         self,
@@ -530,18 +529,18 @@ class Corpus:
         ray: str = "",
         on_event: "BatchListener | None" = None,
     ) -> "batch.BatchReport":
-        """Answer every question of a file; see `localrag.ops.batch.run`, also for its errors.
+        """Answer every question of a file; errors as in `localrag.ops.batch.run`.
 
         Args:
-            questions: JSON Lines, CSV or a workbook of Excel.
-            out: the file of answers, JSON Lines or, by its ending, ``.xlsx``, ``.csv``, ``.docx``
-                or ``.md``; a batch that was stopped goes on.
+            questions: JSON Lines, CSV or an Excel workbook.
+            out: file of answers, JSON Lines or, by its ending, ``.xlsx``, ``.csv``, ``.docx`` or
+                ``.md``; a stopped batch continues.
             concurrency: questions at the same time; 0 for the setting.
-            retry_failed: ask the rows again that failed.
-            restart: drop the answers that are there.
-            ray: address of a cluster of Ray whose workers answer, or "local"; `concurrency` is then
-                how many they are, 0 for one for each processor.
-            on_event: told every event.
+            retry_failed: ask failed rows again.
+            restart: drop existing answers.
+            ray: address of a Ray cluster whose workers answer, or "local"; `concurrency` is then
+                their number, 0 for one per processor.
+            on_event: given every event.
         """
         from localrag.methods.answering import open_answers
         from localrag.ops import batch
@@ -575,7 +574,7 @@ class Corpus:
         self._let_go_of_the_old()
         retriever = self._retriever if self._answerer is None else self._answerer.retriever
         if retriever is not None:
-            # What it has read is kept there already.
+            # Its store has cached what it read.
             return retriever.store
         if self._store is None:
             opened = CorpusStore.open(
@@ -586,7 +585,7 @@ class Corpus:
 
     @property
     def retriever(self) -> "Retriever":
-        """What finds passages in it."""
+        """The retriever, open."""
         from localrag.search.pipeline import Retriever
 
         self._let_go_of_the_old()
@@ -598,10 +597,10 @@ class Corpus:
         return self._retriever
 
     def answerer(self, on_load: Callable[[str, int, int], None] | None = None) -> "Answerer":
-        """What answers questions about it.
+        """The method with its model, open.
 
         Args:
-            on_load: told how much of a model is loaded: its name, bytes of bytes.
+            on_load: given name, loaded bytes and all bytes of a model.
         """
         from localrag.methods.answering import open_answers
 
@@ -614,7 +613,7 @@ class Corpus:
         return self._answerer
 
     def close(self) -> None:
-        """Let go of what is open; the next call opens it again."""
+        """Close everything; the next call opens it again."""
         self._store = self._retriever = self._answerer = None
         self._opened.close()
 
@@ -624,11 +623,22 @@ class Corpus:
     def __exit__(self, *_: object) -> None:
         self.close()
 
-    def _asked(self, asked: "str | Query", where: "Where | str | None") -> "Query":
-        """A query with what is wanted of the documents as the corpus has it."""
+    def _asked(
+        self,
+        asked: "str | Query",
+        where: "Where | str | None",
+        filters: "Mapping[str, date | str | Sequence[str]]",
+    ) -> "Query":
+        """The query with its filters as the corpus knows them."""
         from localrag.search.types import Query
 
         query = Query(asked) if isinstance(asked, str) else asked
+        if filters:
+            from localrag.doors.calls import filtered
+
+            found = filtered(filters).filters(self.store)
+            given = {name: value for name in found.__slots__ if (value := getattr(found, name))}
+            query = replace(query, filters=replace(query.filters, **given))
         if not where and not query.filters.where:
             return query
         from localrag.corpus.facets import labels, read_labels
@@ -642,13 +652,12 @@ class Corpus:
 
     @property
     def _limits(self) -> "Limits":
-        """What a file may hold that is added."""
         from localrag.corpus.ingest.reading import limits_of
 
         return limits_of(self.config)
 
     def _let_go_of_the_old(self) -> None:
-        """Close what was opened before the corpus was indexed, removed or replaced."""
+        """Close everything if the corpus was indexed, removed or replaced."""
         from localrag.search.indexing.state import opened_from
 
         found = opened_from(self.place)

@@ -1,1 +1,1 @@
-"""Evaluation: datasets, methods run over them, and reports that can be believed."""
+"""Datasets, methods run over them, and reports."""

@@ -1,17 +1,13 @@
-"""From a file of answers to results: what became of each question, what it cost, why it is wrong.
+"""Results of questions, read from files of answers: score, cost, and the cause of an error.
 
-Why an answer is wrong is decided after the error analysis of the published study. The study reads
-answers one by one; here the trace decides. In this order:
+The trace decides the cause of a wrong answer, in this order:
 
-1. No answer came, or the reply stayed malformed: REPLY.
-2. Nothing was searched, or it is not known where the answer stands: REASONING, for there was
-   nothing to miss.
-3. The corpus holds none of the gold places: CORPUS.
-4. No gold place is among the hits that the search gave back in the end (for each subject, the
-   last stage with hits before the evidence was chosen): SEARCH.
-5. Gold is among them, but not in what the model was shown (the stage `evidence`, where a method
-   records one), or quotations were verified and all of them stand elsewhere: EVIDENCE.
-6. Else the answer had what it needed: REASONING.
+1. There is no answer, or the reply stayed malformed: REPLY.
+2. Nothing was searched, or no gold place is known: REASONING.
+3. The corpus holds no gold place: CORPUS.
+4. No gold place is among the last hits of any subject: SEARCH.
+5. Gold was found, but the model was not shown it, or no verified quotation is from it: EVIDENCE.
+6. Any other answer: REASONING.
 """
 
 from collections.abc import Callable, Collection, Mapping, Sequence
@@ -52,15 +48,15 @@ def cause_of_error(
     searched: bool,
     lacking: Collection[Gold] = (),
 ) -> Cause:
-    """Say why an answer that is not right is not.
+    """Why an answer is wrong.
 
     Args:
         gold: the places that answer the question.
-        stages: of its trace, in their order.
+        stages: of the trace, in their order.
         cited: passages of the verified quotations.
         answered: whether there is an answer.
-        searched: whether the method looks into the corpus.
-        lacking: those of `gold` that the corpus does not hold.
+        searched: whether the method searches the corpus.
+        lacking: gold places missing from the corpus.
     """
     if not answered:
         return Cause.REPLY
@@ -95,15 +91,13 @@ _Understood = TypeVar("_Understood")
 
 @dataclass(frozen=True, slots=True)
 class Answered:
-    """What a row says of an answer in free text.
+    """An answer in free text, read from a row.
 
     Attributes:
-        text: of the answer; "" where there is none.
-        checked: what became of a claim; None where the answer has no verdict.
-        claims: its statements.
-        citations: that these rest on.
-        derivation: what it follows from; without a step where the row has none.
-        stages: of its trace, in their order.
+        text: of the answer; "" of a failure.
+        checked: result for a claim; None without a verdict.
+        derivation: may have no step.
+        stages: of the trace, in their order.
     """
 
     text: str
@@ -115,7 +109,7 @@ class Answered:
 
     @classmethod
     def of(cls, row: WrittenRow) -> "Answered":
-        """Read it from a row, failed ones included."""
+        """Read it from a row, even a failed one."""
         if isinstance(row, FailedRow):
             return cls("", Derivation(()), _stages(row))
         return cls(
@@ -134,12 +128,12 @@ def read_rows(
     """Read the newest line of each row of a file of answers.
 
     Args:
-        path: the file, which need not exist; a last line that was cut off is none.
-        understand: makes of a row what is given back; raises `ValueError` where it is damaged.
-        rows: how many are looked at, from the first; later ones are passed over.
+        path: the file; it may be missing. A last line that was cut off is ignored.
+        understand: converts a row; raises `ValueError` for a damaged one.
+        rows: how many are read, from the first.
 
     Returns:
-        What was made of them, by number from 1.
+        The converted rows by number, from 1.
 
     Raises:
         WorkspaceError: a line is damaged.
@@ -163,7 +157,7 @@ def _journal(path: Path) -> Journal[WrittenRow]:
 def _damaged(path: Path, number: int) -> WorkspaceError:
     return WorkspaceError(
         N_("{path}, line {n} is no answer to the question of its row."),
-        N_("Delete that line: the question is asked anew."),
+        N_("Delete that line: the question is asked again."),
         path=path,
         n=number,
     )
@@ -184,18 +178,15 @@ def results(
     lacking: Mapping[str, Collection[Gold]] = MappingProxyType({}),
     measure: Measure = _CONTAINS,
 ) -> dict[int, Result]:
-    """Read what has become of questions so far; the newest line of each counts.
+    """Read the results of questions so far, by row.
 
     Args:
-        path: the file, which need not exist; a last line that was cut off is none.
-        questions: its rows 1, 2 …, in the order of the dataset; later rows are passed over.
-        order: the order that their options were shown in.
-        method: that answered.
-        lacking: by question, the gold places that the corpus does not hold.
+        path: the file; it may be missing. A last line that was cut off is ignored.
+        questions: its rows 1, 2 …, in the order of the dataset. Later rows are ignored.
+        order: the order in which options were shown.
+        method: used for the answers.
+        lacking: by question, gold places missing from the corpus.
         measure: of answers in free text.
-
-    Returns:
-        Results by row.
 
     Raises:
         WorkspaceError: a line is damaged, or answers another question.
@@ -212,20 +203,20 @@ def results(
 
 
 def forget(path: Path, places: Collection[int]) -> None:
-    """Drop what is written of these rows, so that a batch asks them again; all or nothing.
+    """Drop these rows, so that a batch asks them again; all or nothing.
 
-    The caller holds the right to write the file, whose lines `results` has read.
+    The caller holds the right to write the file, and `results` has read its lines.
 
     Raises:
-        StorageError: the file cannot be read or written; it stays as it is.
+        StorageError: the file cannot be read or written. It is unchanged.
     """
     journal = _journal(path)
     journal.keep([line.offset for line in journal.lines() if line.row.row not in places])
 
 
 def _of_stages(result: Result, active: set[str]) -> Result:
-    # A stage that found nothing for any question took no part (no vectors, no reranker): its
-    # recall would read as if it had searched in vain.
+    # A stage without hits for any question was off (no vectors, no reranker); its recall would be
+    # misleading.
     recall = {stage: places for stage, places in result.recall.items() if stage in active}
     return replace(
         result, recall=recall, lengths={stage: result.lengths[stage] for stage in recall}
@@ -265,7 +256,7 @@ def _result(
     else:
         score, figures, verdicts = _measured(Answered.of(row), question, measure)
         if failure:
-            # Having failed is no refusal, even where there is nothing to answer.
+            # A failure is not a refusal, even of an unanswerable question.
             score, figures = 0.0, dict.fromkeys(figures, 0.0)
     stages = _stages(row)
     citations = row.citations if isinstance(row, AnsweredRow) else ()
@@ -301,7 +292,7 @@ def _result(
 def _measured(
     answer: Answered, question: Question, measure: Measure
 ) -> tuple[float, Mapping[str, float], Mapping[str, str]]:
-    """The score, the figures and the verdict on an answer in free text."""
+    """Score, figures and verdicts of an answer in free text."""
     if measure.of_checks:
         figures = measure.of_checks(answer.checked, question)
         return figures[measure.score], figures, {}
@@ -315,7 +306,7 @@ def _measured(
 
 
 def _recall(gold: Sequence[Gold], stages: Sequence[StageSummary]) -> dict[str, tuple[int, ...]]:
-    """By stage, the best rank of each gold place over all subjects it searched for; 0 for none."""
+    """By stage, the best rank of each gold place over all subjects; 0 if it was not found."""
     if not gold:
         return {}
     best: dict[str, tuple[int, ...]] = {}

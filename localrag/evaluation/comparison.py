@@ -1,4 +1,4 @@
-"""Two runs over the same questions: what changed, how surely, and what they were made with."""
+"""Two runs over the same questions: their differences, tests, and settings that differ."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -35,17 +35,14 @@ _Value = tuple[object, object]
 
 @dataclass(frozen=True, slots=True)
 class EntryComparison:
-    """One entry of each run, on the questions and orders that both have.
+    """One entry of each run, on the questions and orders of both.
 
     Attributes:
-        first_name, second_name: what they are called.
-        first, second: their scores.
-        difference: how much higher the second scores.
-        mcnemar: in the order of the dataset; None where scores are not only 0 and 1.
-        made_with: both values by dotted name, where they differ; None for what is not set.
-        measured: of both, figures of answers in free text, by name.
-        recall: of both, by the stages that either has; None for a stage the other lacks.
-        gained, lost: ids of questions that the second scores higher, lower on, over all orders.
+        mcnemar: in the order of the dataset; None unless all scores are 0 or 1.
+        made_with: differing settings by dotted name, with both values; None if not set.
+        measured: figures of answers in free text, by name.
+        recall: by stage; None if an entry has no such stage.
+        gained, lost: ids of questions that the second scores higher or lower on.
     """
 
     first_name: str
@@ -62,7 +59,7 @@ class EntryComparison:
 
     @property
     def changed(self) -> bool:
-        """Whether anything of it differs between the runs."""
+        """Whether anything differs between the runs."""
         return bool(
             self.made_with
             or self.gained
@@ -73,27 +70,23 @@ class EntryComparison:
 
     @property
     def measures_changed(self) -> bool:
-        """Whether a figure of answers in free text does."""
+        """Whether a figure of answers in free text differs."""
         return any(first != second for first, second in self.measured.values())
 
     @property
     def recall_changed(self) -> bool:
-        """Whether the recall of a stage does."""
+        """Whether the recall of a stage differs."""
         return any(first != second for first, second in self.recall.values())
 
 
 @dataclass(frozen=True, slots=True)
-class Comparison:
-    """What changed from one run to another.
+class RunComparison:
+    """Differences between two runs.
 
     Attributes:
-        first, second: names of the runs.
-        dataset, split: of both.
-        questions, orders: how many both have.
-        entries: those that both have, by name, else by method.
-        unchanged: of these the names of those that were made with the same, and whose recall and
-            answers scored no differently.
-        only_first, only_second: names of the entries that one run alone has.
+        entries: matched by name, or by method.
+        unchanged: names of entries with equal settings, recall and scores.
+        only_first, only_second: names of entries in one run only.
     """
 
     first: str
@@ -108,16 +101,15 @@ class Comparison:
     only_second: Sequence[str]
 
 
-def compare(first: Evaluation, second: Evaluation) -> Comparison:
+def compare(first: Evaluation, second: Evaluation) -> RunComparison:
     """Compare two runs over the same questions.
 
     Raises:
-        UsageError: they were not asked the same dataset, or share no question or no method; or
-            scipy is not installed.
-        InputError: the results of an entry are not complete.
+        UsageError: the datasets differ, no question or method is shared, or scipy is missing.
+        InputError: the results of an entry are incomplete.
     """
     _require_same_file(first, second)
-    # Both are complete as they are, before they are cut down to what both have.
+    # Check that both are complete before they are reduced to shared questions.
     entries = [{one.entry.name: one for one in answers_of(run)} for run in (first, second)]
     ids = {question.id for question in second.questions.questions}
     questions = tuple(one for one in first.questions.questions if one.id in ids)
@@ -139,7 +131,7 @@ def compare(first: Evaluation, second: Evaluation) -> Comparison:
         )
         for ours, theirs in matched.items()
     ]
-    return Comparison(
+    return RunComparison(
         first=first.id,
         second=second.id,
         dataset=first.questions.dataset.name,
@@ -153,9 +145,9 @@ def compare(first: Evaluation, second: Evaluation) -> Comparison:
     )
 
 
-def as_json(comparison: Comparison) -> Any:
+def as_json(comparison: RunComparison) -> Any:
     """A comparison as JSON values."""
-    return TypeAdapter(Comparison).dump_python(comparison, mode="json")
+    return TypeAdapter(RunComparison).dump_python(comparison, mode="json")
 
 
 def _require_same_file(first: Evaluation, second: Evaluation) -> None:
@@ -176,7 +168,7 @@ def _file(questions: Questions) -> str:
 
 
 def _matched(ours: Sequence[Entry], theirs: Sequence[Entry]) -> Iterator[tuple[str, str]]:
-    """Names of entries that are the same: by name; else by method, where one of each is left."""
+    """Names of equal entries: by name, or by method if each run has one left."""
     names = {entry.name for entry in ours} & {entry.name for entry in theirs}
     rest = [[entry for entry in entries if entry.name not in names] for entries in (ours, theirs)]
     for entry in ours:
@@ -211,7 +203,7 @@ def _compared(first: Answers, second: Answers) -> EntryComparison:
         first=scores[0],
         second=scores[1],
         difference=gap,
-        # The test was asked about the second against the first; it is shown the other way round.
+        # The test compares second with first; it is shown the other way round.
         mcnemar=test and McNemar(test.second, test.first, test.p),
         made_with={
             name: (before.get(name), after.get(name))
@@ -233,7 +225,7 @@ def _measured(
 
 
 def _figures(answers: Answers) -> dict[str, Estimate]:
-    """The figures of answers in free text, with the shares of verdicts; none of a choice."""
+    """Figures of answers in free text, with the shares of verdicts."""
     found = measured(answers)
     if found is None:
         return {}
@@ -250,8 +242,8 @@ def _gaps(first: Answers, second: Answers) -> list[float]:
     return [b - a for a, b in zip(first.means(), second.means(), strict=True)]
 
 
-def markdown(comparison: Comparison) -> str:
-    """A comparison for people, in the language in use."""
+def markdown(comparison: RunComparison) -> str:
+    """A comparison as Markdown, in the language in use."""
     title = _("{first} against {second}").format(first=comparison.first, second=comparison.second)
     sections = [ReportSection(title, list(_head(comparison)), level=1)]
     sections += [
@@ -259,31 +251,31 @@ def markdown(comparison: Comparison) -> str:
         for entry in comparison.entries
         if entry.changed
     ]
-    # What has no section of its own stands at the end.
+    # Settings without a section come last.
     sections[-1] = replace(sections[-1], blocks=[*sections[-1].blocks, *_unchanged(comparison)])
     return as_markdown(sections)
 
 
-def _head(comparison: Comparison) -> Iterator[Block]:
+def _head(comparison: RunComparison) -> Iterator[Block]:
     questions = ngettext("{n:,} question", "{n:,} questions", comparison.questions)
     questions = questions.format(n=comparison.questions)
     # Answers in free text come in one order.
     if any(entry.measured for entry in comparison.entries):
         words = _(
-            "Dataset {dataset}, split {split}: {questions} that both have. Points are those of the "
-            "second run above the first, with a paired bootstrap interval; p is McNemar's exact "
-            "test, by the questions that one run alone has right."
+            "Dataset {dataset}, split {split}: {questions} in both runs. Points: second "
+            "run minus first, with a paired bootstrap interval. p: McNemar's exact test "
+            "over questions that only one run has right."
         )
     else:
         words = ngettext(
-            "Dataset {dataset}, split {split}: {questions} and {orders} order of the options that "
-            "both have. Points are those of the second run above the first, over all orders, with "
-            "a paired bootstrap interval; p is McNemar's exact test in the order of the dataset, "
-            "by the questions that one run alone has right.",
-            "Dataset {dataset}, split {split}: {questions} and {orders} orders of the options that "
-            "both have. Points are those of the second run above the first, over all orders, with "
-            "a paired bootstrap interval; p is McNemar's exact test in the order of the dataset, "
-            "by the questions that one run alone has right.",
+            "Dataset {dataset}, split {split}: {questions} and {orders} order of the "
+            "options in both runs. Points: second run minus first over all orders, with a "
+            "paired bootstrap interval. p: McNemar's exact test in the order of the "
+            "dataset, over questions that only one run has right.",
+            "Dataset {dataset}, split {split}: {questions} and {orders} orders of the "
+            "options in both runs. Points: second run minus first over all orders, with a "
+            "paired bootstrap interval. p: McNemar's exact test in the order of the "
+            "dataset, over questions that only one run has right.",
             comparison.orders,
         )
     yield ReportText(
@@ -306,7 +298,7 @@ def _head(comparison: Comparison) -> Iterator[Block]:
     yield Table(header, [_row(entry) for entry in comparison.entries])
 
 
-def _unchanged(comparison: Comparison) -> Iterator[Block]:
+def _unchanged(comparison: RunComparison) -> Iterator[Block]:
     if comparison.unchanged:
         words = _("Made with the same, and nothing changed: {names}.")
         yield ReportText(words.format(names=_(", ").join(comparison.unchanged)))

@@ -1,13 +1,10 @@
-"""Having a model judge answers, after all of them are there: each once, whatever runs need it.
+"""A model judges answers after all are there, each answer once for all runs.
 
-There are two judges, as in the published study of staged RAG: a model judges the answer, and in a
-call of its own the derivation. What comparison decides is not asked: a model is not needed for an
-answer that is the right one, for YES against NO, for the right triples in another order, or where
-no triple is given.
+It judges the answer and, in a second call, the derivation. Comparison by code decides equal
+answers, YES against NO, equal triples in another order, and empty derivations.
 
-Verdicts are kept beside the answers they are on. A line of ``verdicts-<fingerprint>.jsonl`` holds
-one, or why there is none. The fingerprint is of what verdicts depend on: the model and its
-settings, the prompts, the code that asks.
+A line of ``verdicts-<fingerprint>.jsonl`` beside the answers holds a verdict, or a problem. The
+fingerprint depends on the model, its settings, the prompts and the code.
 """
 
 import json
@@ -62,13 +59,11 @@ _STOPPED = N_("the judge was stopped before it came to this answer")
 
 @dataclass(frozen=True, slots=True)
 class Judgement:
-    """What a judge said of an answer.
+    """A verdict of a judge.
 
     Attributes:
-        answer: digest of the question, the answer and its derivation, as `digest` gives it.
-        verdict: "" where there is none.
-        problem: why there is none.
-        spent: on the judgement.
+        answer: digest of question, answer and derivation (`digest`).
+        verdict: "" if there is none.
     """
 
     answer: str
@@ -83,15 +78,12 @@ _ToJudge = dict[str, tuple[Question, Answered]]
 
 
 def judged(plan: Plan, setups: Sequence[Setup], *, retry_failed: bool, on_event: Listener) -> int:
-    """Ask the judge of a plan for the verdicts that are not there yet.
+    """Ask the judge of a plan for missing verdicts; returns how many it gave.
 
-    What it could give no verdict on is asked again only with `retry_failed`.
-
-    Returns:
-        How many answers were judged.
+    Problems are asked again only with `retry_failed`.
 
     Raises:
-        ModelUnusable: the judge cannot be used; its verdicts so far are kept.
+        ModelUnusable: the judge cannot be used. Its verdicts so far are kept.
         BusyError: another process judges the same answers.
         WorkspaceError, StorageError: answers or verdicts cannot be read or written.
     """
@@ -110,9 +102,9 @@ def judged(plan: Plan, setups: Sequence[Setup], *, retry_failed: bool, on_event:
 def pending(
     plan: Plan, setups: Iterable[Setup], *, retry_failed: bool
 ) -> list[tuple[Setup, _ToJudge]]:
-    """The entries with answers that the judge of a plan has given no verdict on yet, and these.
+    """Entries with answers that have no verdict yet, and these answers.
 
-    Opens no model; of a plan without a judge there are none, nor where it rates answers in pairs.
+    Opens no model. The result is empty without a judge, or if it rates answers in pairs.
 
     Raises:
         WorkspaceError, StorageError: answers or verdicts cannot be read.
@@ -124,7 +116,6 @@ def pending(
 
 
 def _to_judge(plan: Plan, judge: Judge, setup: Setup, *, retry_failed: bool) -> _ToJudge:
-    """By digest."""
     given = read_verdicts(judge.journal(setup.folder))
     return {
         content: (question, answer)
@@ -139,9 +130,9 @@ def _to_judge(plan: Plan, judge: Judge, setup: Setup, *, retry_failed: bool) -> 
 def with_verdicts(
     plan: Plan, setup: Setup, order: int, results: dict[int, Result]
 ) -> dict[int, Result]:
-    """The results of an order with what the judge of the plan said of them.
+    """Add the verdicts of the judge to the results of an order.
 
-    Where there is no answer there is nothing to judge: code and judge agree.
+    Without an answer, code and judge agree.
     """
     if plan.judge is None or plan.measure.rated:
         return results
@@ -179,14 +170,14 @@ def _judge(
         keep_each(asked, journal, model.parallel, _PHASE, setup.name, on_event)
 
 
-class _Kept(Protocol):
-    """What a judge said, or why it said nothing."""
+class _KeptReply(Protocol):
+    """A judgement or rating, possibly with a problem."""
 
     @property
     def problem(self) -> str: ...
 
 
-_Said = TypeVar("_Said", bound=_Kept)
+_Said = TypeVar("_Said", bound=_KeptReply)
 
 
 def keep_each(
@@ -197,19 +188,19 @@ def keep_each(
     name: str,
     on_event: Listener,
 ) -> None:
-    """Ask a judge for everything, and keep each thing as soon as it is said.
+    """Ask a judge each question, and keep each reply at once.
 
     Args:
-        asked: the id of each question with what asks the judge about it.
-        journal: where it is kept; it is open.
-        parallel: how many are asked at the same time.
-        phase: that of the progress.
-        name: of the entry or the entries that the judge is asked about.
-        on_event: told of progress, and of what the judge could not say.
+        asked: id of a question, and the call to the judge.
+        journal: open for writing.
+        parallel: calls at the same time.
+        phase: of the progress.
+        name: of the judged entries.
+        on_event: receives progress and problems.
 
     Raises:
-        ModelUnusable: the judge cannot be used; what it said so far is kept.
-        StorageError: it cannot be written.
+        ModelUnusable: the judge cannot be used. Its replies so far are kept.
+        StorageError: a reply cannot be written.
     """
     begun = perf_counter()
     failed = 0
@@ -248,12 +239,11 @@ class _Reply(BaseModel):
 
 @dataclass(frozen=True, slots=True)
 class Judged:
-    """What the judges say.
+    """A verdict, and its cost.
 
     Attributes:
-        verdict: None where they gave none.
-        calls: of the model, retries included; none where comparison decided.
-        problem: why there is no verdict; empty where there is one.
+        verdict: None if there is none.
+        calls: of the model, retries included; empty if comparison decided.
     """
 
     verdict: Verdict | None
@@ -268,18 +258,17 @@ def judge(
     answer: str,
     derivation: Sequence[Triple],
 ) -> Judged:
-    """Have a model judge an answer and, in a call of its own, the triples it was derived from.
+    """A model judges an answer and, in a second call, its triples.
 
     Args:
         model: the judge.
-        settings: of it.
+        settings: of the judge.
         question: with the right answer and triples.
-        answer: its text; where there is none, nothing is asked.
-        derivation: in any order.
+        answer: its text. If it is empty, the model is not called.
+        derivation: triples in any order.
 
     Returns:
-        No verdict where a reply stayed malformed after the retry, or the context of the model does
-        not hold the prompt.
+        No verdict if a reply stayed malformed, or the prompt does not fit the context.
 
     Raises:
         ModelUnusable: the model fails otherwise.
@@ -316,7 +305,7 @@ def judge(
 
 
 def _compared(answer: str, gold: str) -> bool | None:
-    """Whether an answer is right, where comparison decides it."""
+    """Whether an answer is right, if comparison decides it."""
     both = {folded(answer), folded(gold)}
     if len(both) == 1:
         return True
@@ -324,7 +313,7 @@ def _compared(answer: str, gold: str) -> bool | None:
 
 
 def _derived(derivation: Sequence[Triple], gold: Sequence[Triple]) -> bool | None:
-    """Whether a derivation is right, where comparison decides it."""
+    """Whether a derivation is right, if comparison decides it."""
     given, wanted = (
         Counter(tuple(map(folded, one)) for one in singles(some)) for some in (derivation, gold)
     )
@@ -334,7 +323,7 @@ def _derived(derivation: Sequence[Triple], gold: Sequence[Triple]) -> bool | Non
 
 
 def digest(question: Question, answer: Answered) -> str:
-    """What tells an answer to be judged from every other."""
+    """Identifies a question, an answer and its triples."""
     judged = [
         question.id,
         question.query.text,
@@ -347,10 +336,7 @@ def digest(question: Question, answer: Answered) -> str:
 
 
 def read_verdicts(path: Path) -> dict[str, Judgement]:
-    """The verdicts in a journal, by digest; the newest of each counts.
-
-    Args:
-        path: of the journal, which need not exist; a last line that was cut off is none.
+    """Read a journal of verdicts by digest. The newest counts; the journal may be missing.
 
     Raises:
         WorkspaceError: a line is damaged.
@@ -361,7 +347,7 @@ def read_verdicts(path: Path) -> dict[str, Judgement]:
 
 @contextmanager
 def opened(journal: Journal[Row]) -> Iterator[Journal[Row]]:
-    """Open a journal to be added to; what a kill left unfinished is dropped.
+    """Open a journal for writing; drop a line that a kill cut off.
 
     Raises:
         BusyError: another process writes it.
@@ -384,7 +370,7 @@ def _journal(path: Path) -> Journal[Judgement]:
 def _damaged(path: Path, number: int) -> WorkspaceError:
     return WorkspaceError(
         N_("{path}, line {n} is no verdict."),
-        N_("Delete that line: the answer is judged anew."),
+        N_("Delete that line: the answer is judged again."),
         path=path,
         n=number,
     )

@@ -1,9 +1,9 @@
-"""Where evaluations lie in a workspace.
+"""Folders and files of evaluations in a workspace.
 
 ::
 
     runs/answers/<dataset>/<fingerprint>/order-<n>.jsonl    shared by all runs
-    runs/answers/<dataset>/ratings-<fingerprint>.jsonl      likewise
+    runs/answers/<dataset>/ratings-<fingerprint>.jsonl      shared by all runs
     runs/eval/<dataset>/<run>/run.json, report.md …
 """
 
@@ -22,32 +22,32 @@ _NAME = re.compile(r"\w[\w.-]{0,63}(?<!\.)")
 
 
 def answers(workspace: Workspace, dataset: str, fingerprint: str) -> Path:
-    """Folder of the answers made with the same settings, which need not exist."""
+    """Folder of answers made with the same settings. It may be missing."""
     return workspace.runs / "answers" / _plain(dataset, _DATASET) / fingerprint
 
 
 def ratings(workspace: Workspace, dataset: str, fingerprint: str) -> Path:
-    """The file of the ratings of a judge, which need not exist; shared by all runs."""
+    """File of a judge's ratings, shared by all runs. It may be missing."""
     return answers(workspace, dataset, f"ratings-{fingerprint}.jsonl")
 
 
 def order_file(folder: Path, order: int) -> Path:
-    """The answers to the questions in one order of their options."""
+    """File of the answers in one order of options."""
     return folder / f"order-{order}.jsonl"
 
 
 def run(workspace: Workspace, dataset: str, name: str) -> Path:
-    """Folder of a run, which need not exist."""
+    """Folder of a run. It may be missing."""
     return runs(workspace) / _plain(dataset, _DATASET) / _plain(name, _RUN)
 
 
 def runs(workspace: Workspace) -> Path:
-    """Folder of all runs, one folder for each dataset."""
+    """Folder of all runs, with one folder for each dataset."""
     return workspace.runs / "eval"
 
 
 def make(folder: Path) -> None:
-    """Make a folder and those above it.
+    """Make a folder and its parents.
 
     Raises:
         StorageError: it cannot be made.

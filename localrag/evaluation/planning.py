@@ -1,4 +1,4 @@
-"""What an evaluation asks: methods under their settings, and where their answers lie."""
+"""What an evaluation asks: methods, their settings, and the folders of their answers."""
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
@@ -10,7 +10,7 @@ from typing import get_args
 
 import localrag
 from localrag.answer import prompts
-from localrag.corpus.config import Config, Stages
+from localrag.corpus.config import Config
 from localrag.corpus.inference.opening import server_of
 from localrag.corpus.store import CorpusStore
 from localrag.corpus.workspace import CorpusPaths, Workspace
@@ -22,34 +22,34 @@ from localrag.evaluation.recall import document_of, ranks
 from localrag.evaluation.types import MOST, Gold, Question, Questions
 from localrag.language import N_
 from localrag.methods.catalogue import NAMES, Method, method
+from localrag.methods.staged import StagedSettings, Stages
 from localrag.ops.batch.origin import Origin, origin_of, weights
 from localrag.prepare.index import require_layers
 from localrag.search.types import Query
 from localrag.text.facts import Fact, FactKind
 
 ALL = "all"
-"""Stands for every method that can be run."""
+"""Every method that can run."""
 
-# The rooms whose code makes answers; a change in any of them asks all questions anew.
+# Rooms with code for answers. After a change in one, all questions are asked again.
 _ROOMS = ("corpus", "methods", "question", "reading", "retrieval", "statutes")
-# A batch goes on with wider bounds, an evaluation compares answers made under the same ones.
+# A batch may continue with wider bounds; an evaluation needs equal ones.
 _BOUNDS = ("context", "max_tokens")
 _HERE = Path(__file__).parent
 _PROMPTS = Path(prompts.__file__).parent
-# What verdicts of a judge depend on, besides the model.
+# Settings that verdicts depend on, besides the model.
 _OF_JUDGES = ("temperature", "seed", "max_tokens", "context")
 
 
 @dataclass(frozen=True, slots=True)
 class Setup:
-    """A method under its settings: what becomes an entry of the report.
+    """A method and its settings; an entry of the report.
 
     Attributes:
-        name: of the entry.
-        config: settings, with the method and, if it needs one, its model.
-        made_with: by dotted name, what its answers depend on.
-        folder: of its answers; named after a hash of `made_with`, so that every run that asks
-            the same under the same settings shares them.
+        config: settings, with the method and its model.
+        made_with: everything the answers depend on, by dotted name.
+        folder: of the answers, named after a hash of `made_with`; runs with equal settings share
+            it.
     """
 
     name: str
@@ -64,9 +64,7 @@ class Judge:
     """A model that judges answers.
 
     Attributes:
-        name: of the model.
-        config: settings that name it.
-        made_with: by dotted name, what its verdicts depend on.
+        made_with: everything its verdicts depend on, by dotted name.
     """
 
     name: str
@@ -74,13 +72,13 @@ class Judge:
     made_with: Origin
 
     def journal(self, answers: Path) -> Path:
-        """The file of its verdicts on the answers in a folder."""
+        """File of its verdicts on the answers in a folder."""
         return answers / f"verdicts-{fingerprint(self.made_with)}.jsonl"
 
 
 @dataclass(frozen=True, slots=True)
 class LeftOut:
-    """A method of the catalogue that cannot be run, and what to do about it."""
+    """A method that cannot run here, with cause and cure."""
 
     method: str
     cause: str
@@ -92,16 +90,12 @@ class Plan:
     """What an evaluation asks.
 
     Attributes:
-        corpus: what is searched.
-        questions: all of the split, whose order is that of the rows of the answers.
-        n: how many of them are asked, from the first.
-        orders: in how many orders of its options each is asked.
-        setups: one for each entry, in the order asked for.
-        left_out: what ``all`` does not mean here.
-        lacking: by question that is asked, the gold places that the corpus does not hold; looked
-            up where a method searches.
-        measure: of answers in free text.
-        judge: gives verdicts on the answers; None where code alone does.
+        questions: all of the split; their order is the order of rows.
+        orders: orders of options in which each is asked.
+        setups: one for each entry, in the order requested.
+        left_out: methods that ``all`` does not include here.
+        lacking: by question, gold places missing from the corpus; only if a method searches.
+        judge: None if only code gives verdicts.
     """
 
     workspace: Workspace
@@ -118,7 +112,7 @@ class Plan:
 
     @property
     def asked(self) -> tuple[Question, ...]:
-        """The questions that are asked."""
+        """The first `n` questions."""
         return self.questions.questions[: self.n]
 
 
@@ -136,73 +130,44 @@ def plan(
     orders: int = 1,
     limit: int = 0,
 ) -> Plan:
-    """Work out what is to be asked; opens no model and writes nothing.
+    """Plan an evaluation; opens no model and writes nothing.
 
     Args:
-        workspace: where everything lies.
+        workspace: holds corpora, prompts and answers.
         questions: a split of a dataset.
-        corpus: what is searched.
-        config: settings, the same for all.
-        methods: their names; `ALL` for every one that can be run.
-        models: chat models, each of which makes an entry for every method that needs one;
-            without any, the one of the settings.
-        stages: orders of stages, each of which makes an entry for every method that asks in
-            stages; without any, the one of the settings.
-        judge: chat model that judges the answers; "" for none.
-        synonyms: files of the dataset that its measure takes.
-        orders: in how many orders of its options each question is asked, up to `MOST`.
-        limit: so many questions, from the first; 0 for all.
+        corpus: searched by the methods.
+        config: settings, equal for all methods.
+        methods: their names; `ALL` for each that can run.
+        models: chat models, each an entry for every method with a model; empty: the configured one.
+        stages: orders of stages, each an entry for every staged method; empty: the configured one.
+        judge: chat model; "" for none.
+        synonyms: files of the dataset for its measure.
+        orders: orders of options, 1 to `MOST`.
+        limit: questions from the first; 0 for all.
 
     Raises:
-        UsageError: a method does not exist or, named outright, cannot be run, for lack of prepared
-            layers among other things; a number is out of its range; or stages or a judge are named
-            and there is nothing they could be used for.
-        IndexUnusable: the index of the layers that a method searches is damaged.
-        NotFoundError: there is no such corpus, and a method searches; or no such optimised prompt.
+        UsageError: a method is unknown or cannot run, a number is out of range, or stages or a
+            judge have no use.
+        IndexUnusable: the index of a prepared layer is damaged.
+        NotFoundError: the corpus or an optimised prompt is missing.
         StoreError, ModelUnusable: the corpus or a model cannot be used.
     """
-    if not 1 <= orders <= MOST or limit < 0:
-        raise UsageError(
-            N_("{orders} orders of {limit} questions cannot be asked."),
-            N_("Ask 1 to {most} orders; leave out the limit to ask all questions."),
-            orders=orders,
-            limit=limit,
-            most=MOST,
-        )
-    if orders > 1 and not any(one.query.options for one in questions.questions):
-        raise UsageError(
-            N_("The questions have no options that could stand in {orders} orders."),
-            Fact(FactKind.TO_LEAVE_ORDERS),
-            orders=orders,
-        )
-    if not methods:
-        raise UsageError(
-            N_("It is not said which methods to evaluate."),
-            N_("Name them with --method, or: --method all"),
-        )
+    _require_questions(questions, methods, orders, limit)
     _check_stages(stages)
     models = tuple(dict.fromkeys(models or (config.chat.model,)))
     chosen, left_out = _chosen(methods, questions, models, workspace.corpus(corpus))
     searching = any(one.searches for one in chosen)
     if searching and not workspace.corpus(corpus).store.exists():
-        raise NotFoundError(
-            N_("There is no corpus {corpus!r} for the methods to search."),
-            N_("Bring it in: localrag data add {corpus} FOLDER. Or name another one with --corpus.")
-            if corpus == corpus_name(questions.dataset) and parts_of_corpus(questions.dataset)
-            else N_(
-                "Add documents: localrag add PATH --corpus {corpus}. Or name another one with "
-                "--corpus."
-            ),
-            corpus=corpus,
-        )
-    staged = _stages(stages, chosen) or (config.method.stages,)
+        raise _no_corpus(questions, corpus)
+    usual = (StagedSettings.of(config.method).stages,)
+    staged = _stages(stages, chosen) or usual
     setups = [
         _setup(
             workspace,
             questions,
             corpus,
             _settings(config, one, model, order),
-            # What tells the entries of a method apart.
+            # Distinguishes the entries of a method.
             _joined(
                 one.name,
                 order if one.staged and len(staged) > 1 else "",
@@ -211,7 +176,7 @@ def plan(
         )
         for one in chosen
         for model in (models if one.needs_model else ("",))
-        for order in (staged if one.staged else (config.method.stages,))
+        for order in (staged if one.staged else usual)
     ]
     n = min(limit or len(questions.questions), len(questions.questions))
     missing: Mapping[str, tuple[Gold, ...]] = {}
@@ -231,6 +196,42 @@ def plan(
         tuple(left_out),
         missing,
         _judge(workspace, config, judge, measure) if judge else None,
+    )
+
+
+def _require_questions(
+    questions: Questions, methods: Sequence[str], orders: int, limit: int
+) -> None:
+    if not 1 <= orders <= MOST or limit < 0:
+        raise UsageError(
+            N_("{orders} orders of {limit} questions cannot be asked."),
+            N_("Ask 1 to {most} orders; leave out the limit to ask all questions."),
+            orders=orders,
+            limit=limit,
+            most=MOST,
+        )
+    if orders > 1 and not any(one.query.options for one in questions.questions):
+        raise UsageError(
+            N_("The questions have no options to show in {orders} orders."),
+            Fact(FactKind.TO_LEAVE_ORDERS),
+            orders=orders,
+        )
+    if not methods:
+        raise UsageError(
+            N_("It is not said which methods to evaluate."),
+            N_("Name them with --method, or: --method all"),
+        )
+
+
+def _no_corpus(questions: Questions, corpus: str) -> NotFoundError:
+    return NotFoundError(
+        N_("There is no corpus {corpus!r} for the methods to search."),
+        N_("Bring it in: localrag data add {corpus} FOLDER. Or name another one with --corpus.")
+        if corpus == corpus_name(questions.dataset) and parts_of_corpus(questions.dataset)
+        else N_(
+            "Add documents: localrag add PATH --corpus {corpus}. Or name another one with --corpus."
+        ),
+        corpus=corpus,
     )
 
 
@@ -255,7 +256,7 @@ def _chosen(
 def _hindrance(
     one: Method, questions: Questions, models: Sequence[str], place: CorpusPaths
 ) -> LocalragError | None:
-    """Why a method cannot be run here; None where it can."""
+    """Why a method cannot run here; None if it can."""
     has_options = any(question.query.options for question in questions.questions)
     leave_out = N_("Leave it out.")
     if has_options and not one.chooses:
@@ -302,7 +303,7 @@ def _hindrance(
             first=first.id,
             second=second.id,
         )
-    # That a corpus is lacking altogether is told of all methods together.
+    # A missing corpus is reported once for all methods.
     if place.store.exists():
         try:
             require_layers(place, one.layers)
@@ -312,7 +313,7 @@ def _hindrance(
 
 
 def _alike(questions: Iterable[Question]) -> tuple[Question, Question] | None:
-    """Two questions that read the same and have different texts, which nothing could tell apart."""
+    """Two equal questions with different texts."""
     first: dict[Query, Question] = {}
     for question in questions:
         if first.setdefault(question.query, question).context != question.context:
@@ -333,7 +334,7 @@ def _check_stages(orders: Sequence[str]) -> None:
 
 
 def _stages(orders: Sequence[str], methods: Iterable[Method]) -> tuple[str, ...]:
-    """The orders of stages that are asked for, each once."""
+    """The requested orders of stages, without duplicates."""
     if orders and not any(one.staged for one in methods):
         raise UsageError(
             N_("None of these methods asks in stages."),
@@ -343,7 +344,7 @@ def _stages(orders: Sequence[str], methods: Iterable[Method]) -> tuple[str, ...]
 
 
 def _judge(workspace: Workspace, config: Config, model: str, measure: Measure) -> Judge:
-    """The judge that a model makes under these settings; opens nothing."""
+    """The judge with these settings; opens nothing."""
     if measure.verdict is None and not measure.rated:
         raise UsageError(
             N_("Answers to these questions are measured without a judge."),
@@ -412,7 +413,7 @@ def _setup(
 
 
 def _digest_of(root: Path, files: Iterable[Path]) -> str:
-    """What tells the content of files, named below `root`, from every other."""
+    """Digest of the names below `root` and the content of files."""
     found = sha256()
     for path in sorted(files):
         name = path.relative_to(root).as_posix()
@@ -421,21 +422,21 @@ def _digest_of(root: Path, files: Iterable[Path]) -> str:
 
 
 def fingerprint(made_with: Origin) -> str:
-    """What stands for all that something depends on, in the name of a file."""
+    """A short digest of settings, for the name of a file."""
     written = json.dumps(made_with, ensure_ascii=False, sort_keys=True)
     return sha256(written.encode()).hexdigest()[:16]
 
 
 @cache
 def _code() -> str:
-    """What tells the code that makes answers from every other state of it."""
+    """Digest of the code that makes answers."""
     root = Path(localrag.__file__).parent
     files = (path for room in _ROOMS for path in (root / room).rglob("*"))
     return _digest_of(root, (path for path in files if path.is_file() and path.suffix != ".pyc"))
 
 
 def lacking(store: CorpusStore, questions: Iterable[Question]) -> dict[str, tuple[Gold, ...]]:
-    """Look up what is missing, by the id of the question; only questions that miss something.
+    """Gold places missing from a corpus, by id of the question.
 
     Raises:
         StoreError: the store is damaged.

@@ -1,8 +1,7 @@
-"""Making questions over a whole collection: a model asks what several documents answer together.
+"""A model writes questions that several documents of a collection answer together.
 
-Each question is made of a few synthetic questions that come near each other and are of different
-documents (PR3, evaluation; the prompt is localrag's own). They are its aspects: what a good answer
-tells of. The file is a dataset, which `localrag eval` reads by its declaration.
+Each is made from a few similar synthetic questions of different documents, its aspects. The method
+is PR3's evaluation, with a prompt of localrag. `localrag eval` reads the file by its declaration.
 """
 
 import re
@@ -42,15 +41,15 @@ from localrag_models.chat import ChatModel, Message
 from localrag_models.errors import ReplyInvalid
 
 ASPECTS = 4
-"""Synthetic questions that one question is made of, where nothing else is said."""
+"""Synthetic questions for one question, by default."""
 PROMPT = "collection_query"
 MAKING = Phase(N_("asking over the collection"), N_("questions"))
 
 _LONGEST = 300
-# Synthetic questions among which the nearest of other documents are looked for.
+# Nearest synthetic questions that are examined.
 _NEAR = 50
 _SEED = 0
-# What a question cannot speak of that is to be understood without the prompt.
+# Words of a question that refer to the prompt.
 _OF_PROMPT = re.compile(
     r"\b(?:the (?:list|material|text|questions?)|these|this collection|listed|mentioned|above)\b"
     "|資料|上記|挙げ|これら|文中|この(?:文書|集まり)",
@@ -66,12 +65,10 @@ class _Reply(BaseModel):
 
 @dataclass(frozen=True, slots=True)
 class MadeAspect:
-    """Something that the answer to a question should tell of.
+    """Something a good answer mentions.
 
     Attributes:
-        document: its id.
-        text: the sentences of it that tell of the aspect.
-        question, answer: that a model made of them (`localrag.prepare.synthetic`).
+        question, answer: made from these sentences (`localrag.prepare.synthetic`).
     """
 
     document: str
@@ -82,14 +79,10 @@ class MadeAspect:
 
 @dataclass(frozen=True, slots=True)
 class MadeQuery:
-    """A question over a collection, as the file holds it.
+    """A question over a collection, as stored.
 
     Attributes:
-        id: tells of what it was made: aspects, model and prompt.
-        question: what a model wrote.
-        aspects: that it was made of.
-        corpus: whose documents these are of.
-        model: that wrote it.
+        id: digest of aspects, model and prompt.
     """
 
     id: str
@@ -101,15 +94,14 @@ class MadeQuery:
 
 @dataclass(slots=True)
 class QueriesReport:
-    """What was made.
+    """Result of `make_queries`.
 
     Attributes:
-        declaration: the file that `localrag eval` is given.
-        questions: in the file.
-        earlier: of these, those of earlier runs.
-        models: that have made them, the first one first.
-        refused: replies of this run that were malformed twice, copied a question, asked what was
-            asked before, could not be understood alone, or had names or figures of their own.
+        declaration: the file for `localrag eval`.
+        earlier: those of earlier runs among them.
+        models: their writers, the first one first.
+        refused: malformed, copied, repeated or dependent questions, and those with new names or
+            figures.
         calls: of the model, in this run.
     """
 
@@ -132,26 +124,26 @@ def make_queries(
     on_event: Callable[[Progress], None] = ignore,
     opener: Callable[[Workspace, Config], ChatModel | None] = open_chat,
 ) -> QueriesReport:
-    """Make questions over a corpus; what ends it loses nothing, the same call goes on.
+    """Write questions over a corpus. After a stop, the same call continues.
 
     Args:
-        workspace: where the corpus lies.
+        workspace: holds the corpus.
         corpus: its name.
         config: names the model.
-        declaration: the file to be written (``.toml``); the questions lie beside it (``.jsonl``).
-        n: questions; fewer where the corpus has too few documents.
-        aspects: synthetic questions of other documents that each is made of.
-        on_event: told the progress.
+        declaration: a file to write (``.toml``); the questions are beside it (``.jsonl``).
+        n: questions wanted; fewer if the corpus has too few documents.
+        aspects: synthetic questions of different documents behind each question.
+        on_event: receives the progress.
         opener: opens the model.
 
     Raises:
-        NotFoundError: there is no such corpus.
-        UsageError: the file has another suffix or holds questions of another corpus, the synthetic
-            questions are not prepared or too few, or the settings name no model.
-        ModelUnusable: the model fails; what was made is kept.
-        BusyError: another process writes the same file.
+        NotFoundError: the corpus does not exist.
+        UsageError: the file has another suffix or corpus, synthetic questions are missing or too
+            few, or no model is set.
+        ModelUnusable: the model fails. Earlier questions are kept.
+        BusyError: another process writes the file.
         InputError: the file is damaged.
-        StorageError: it cannot be written.
+        StorageError: the file cannot be written.
     """
     if declaration.suffix != ".toml":
         raise UsageError(
@@ -177,7 +169,7 @@ def make_queries(
         questions = Journal(path, TypeAdapter(MadeQuery), partial(_damaged, path))
         with model, opened(questions) as journal:
             earlier = _of_corpus(corpus, journal)
-            writer = _Writer(corpus, store, layers, model, config, report)
+            writer = _QueryWriter(corpus, store, layers, model, config, report)
             writer.write(journal, earlier, n, aspects, on_event)
         if not report.questions:
             raise UsageError(
@@ -190,9 +182,7 @@ def make_queries(
     return report
 
 
-class _Writer:
-    """Has a model write the questions."""
-
+class _QueryWriter:
     def __init__(
         self,
         corpus: str,
@@ -218,7 +208,7 @@ class _Writer:
         aspects: int,
         on_event: Callable[[Progress], None],
     ) -> None:
-        """Write as many as are wanted and not there yet."""
+        """Write questions until there are `n`."""
         begun = perf_counter()
         models = dict.fromkeys(one.model for one in earlier)
         there = {one.id for one in earlier}
@@ -248,9 +238,9 @@ class _Writer:
         report.models = tuple(models)
 
     def _groups(self, aspects: int) -> Iterator[list[LayerText]]:
-        """Synthetic questions of so many documents that come near each other, in a fixed order.
+        """Similar synthetic questions of different documents, in a fixed order.
 
-        Each is the first of one group: one of every document, then another of every document.
+        The first ones of the groups take turns: one of each document, then the next of each.
         """
         by_document: dict[str, list[LayerText]] = {}
         for text in self._layers.texts(SYNTHETIC_QA):
@@ -273,7 +263,7 @@ class _Writer:
             yield one.found
 
     def _asked(self, group: Sequence[LayerText]) -> str:
-        """The question that a model makes of some; "" where it is none of its own and alone."""
+        """A new question about a group, understood without the prompt; "" if there is none."""
         messages = self._messages(group)
         try:
             reply = ask(
@@ -310,7 +300,7 @@ def _of_corpus(corpus: str, journal: Journal[MadeQuery]) -> list[MadeQuery]:
     """The questions of earlier runs.
 
     Raises:
-        UsageError: they are of another corpus.
+        UsageError: they are about another corpus.
     """
     earlier = [line.row for line in journal.lines()]
     if other := next((one.corpus for one in earlier if one.corpus != corpus), ""):
@@ -325,7 +315,6 @@ def _of_corpus(corpus: str, journal: Journal[MadeQuery]) -> list[MadeQuery]:
 
 
 def _declared(corpus: str, models: Sequence[str], path: Path) -> str:
-    """The declaration of the questions in a file."""
     made_by = " and ".join(models)
     return tomli_w.dumps(
         {

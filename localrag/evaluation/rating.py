@@ -1,12 +1,11 @@
-"""Having a model rate answers over a collection, two at a time, on the six measures of PR3.
+"""A model rates answers over a collection in pairs, on the six measures of PR3.
 
-Every two entries are rated on every question, twice: the judge is shown either answer first once.
-It gives numbers from 0 to 100, and may give the same ones. Where it agrees with itself, whichever
-stood first, its ratings say something of the answers; the report tells how often. An answer without
-a word scores 0; of two of them nothing is asked.
+Each pair of entries is rated twice on each question, with either answer first. Scores are 0 to
+100, and ties are allowed. The report shows how often both orders agree. An empty answer scores 0
+without a call.
 
-Ratings are kept by what was rated: a line of ``ratings-<fingerprint>.jsonl`` holds those of two
-answers in one order, or why there are none. The fingerprint is that of the judge.
+A line of ``ratings-<fingerprint>.jsonl`` holds the scores of two answers in one order, or a
+problem. The fingerprint is the judge's.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -46,7 +45,7 @@ _STOPPED = N_("the judge was stopped before it came to these answers")
 _Points = Annotated[int, Field(ge=0, le=100)]
 
 
-class _Given(BaseModel):
+class _GivenScores(BaseModel):
     recall: _Points
     precision: _Points
     specificity: _Points
@@ -58,19 +57,17 @@ class _Given(BaseModel):
 class _Reply(BaseModel):
     # The reason comes first: the numbers are then written with it in view.
     reason: Annotated[str, Field(min_length=1, max_length=LONGEST_REASON)]
-    first: _Given
-    second: _Given
+    first: _GivenScores
+    second: _GivenScores
 
 
 @dataclass(frozen=True, slots=True)
 class Rating:
-    """What a judge gave two answers in the order in which it was shown them.
+    """Scores of two answers in one order.
 
     Attributes:
-        pair: digest of the question and the answers in this order.
-        scores: of the answer shown first and of the other; empty where there are none.
-        problem: why there are none.
-        spent: on it.
+        pair: digest of the question and both answers.
+        scores: of the answer shown first and the other; empty if there are none.
     """
 
     pair: str
@@ -83,7 +80,7 @@ _RATINGS = TypeAdapter(Rating)
 
 
 class ShownPair(NamedTuple):
-    """Two answers to a question, as a judge is shown them."""
+    """Two answers to a question, in the order shown."""
 
     question: str
     first: str
@@ -91,12 +88,12 @@ class ShownPair(NamedTuple):
 
     @property
     def digest(self) -> str:
-        """What tells it from every other, the order included."""
+        """Identifies both answers and their order."""
         return digest(*self)
 
 
-class _Pair(NamedTuple):
-    """The answers of two entries to a question of this id."""
+class _AnswerPair(NamedTuple):
+    """Answers of two entries to one question."""
 
     id: str
     names: tuple[str, str]
@@ -104,23 +101,21 @@ class _Pair(NamedTuple):
 
     @property
     def orders(self) -> tuple[ShownPair, ShownPair]:
-        """The same answers, either of them first once."""
         return self.shown, ShownPair(self.shown.question, self.shown.second, self.shown.first)
 
     @property
     def has_words(self) -> bool:
-        """Whether there is anything to rate."""
         return bool(self.shown.first or self.shown.second)
 
 
 def rate(plan: Plan, setups: Sequence[Setup], *, retry_failed: bool, on_event: Listener) -> int:
-    """Ask the judge of a plan for the ratings that are not there yet; returns how many it was for.
+    """Ask the judge of a plan for missing ratings; returns how many it gave.
 
-    What it could not rate is asked again only with `retry_failed`.
+    Problems are asked again only with `retry_failed`.
 
     Raises:
-        ModelUnusable: the judge cannot be used; its ratings so far are kept.
-        BusyError: another process has the same answers rated.
+        ModelUnusable: the judge cannot be used. Its ratings so far are kept.
+        BusyError: another process rates the same answers.
         WorkspaceError, StorageError: answers or ratings cannot be read or written.
     """
     left = pending(plan, setups, retry_failed=retry_failed)
@@ -139,9 +134,9 @@ def rate(plan: Plan, setups: Sequence[Setup], *, retry_failed: bool, on_event: L
 def pending(
     plan: Plan, setups: Sequence[Setup], *, retry_failed: bool
 ) -> list[tuple[str, ShownPair]]:
-    """Pairs of answers with no rating yet, each with the id of its question; opens no model.
+    """Pairs of answers without a rating, with the id of their question; opens no model.
 
-    Without a judge, and where a judge gives verdicts, there are none.
+    The result is empty without a judge, or if the judge gives verdicts.
 
     Raises:
         WorkspaceError, StorageError: answers or ratings cannot be read.
@@ -159,7 +154,7 @@ def pending(
 
 
 def expected(plan: Plan, setup: Setup) -> int:
-    """How many ratings an entry will still take beside those before it, at most."""
+    """Ratings that an entry still needs against those before it, at most."""
     before = plan.setups[: plan.setups.index(setup)]
     given = _read(_path(plan))
     known = sum(
@@ -172,7 +167,7 @@ def expected(plan: Plan, setup: Setup) -> int:
 
 
 def ratings(plan: Plan, setups: Sequence[Setup]) -> tuple[PairRating, ...]:
-    """What the judge of a plan gave every two entries; none without one, or where it rates none.
+    """Ratings of every two entries; empty if no judge rates them.
 
     Raises:
         WorkspaceError, StorageError: answers or ratings cannot be read.
@@ -184,11 +179,10 @@ def ratings(plan: Plan, setups: Sequence[Setup]) -> tuple[PairRating, ...]:
 
 
 def rated(model: ChatModel, settings: ChatConfig, pair: ShownPair) -> Rating:
-    """Have a model rate two answers in the order in which they stand.
+    """A model rates two answers in this order.
 
     Returns:
-        Without scores where its reply stayed malformed after the retry, or its context does not
-        hold the prompt.
+        No scores if the reply stayed malformed, or the prompt does not fit the context.
 
     Raises:
         ModelUnusable: the model fails otherwise.
@@ -213,7 +207,7 @@ def rated(model: ChatModel, settings: ChatConfig, pair: ShownPair) -> Rating:
             raise
         problem = error.cause
     else:
-        # An answer without a word is worth nothing, whatever a model makes of it.
+        # An empty answer scores 0, without asking the model.
         first, second = (
             given.model_dump() if text else dict.fromkeys(MEASURES, 0)
             for given, text in ((reply.first, pair.first), (reply.second, pair.second))
@@ -222,8 +216,7 @@ def rated(model: ChatModel, settings: ChatConfig, pair: ShownPair) -> Rating:
     return Rating(pair.digest, scores, problem, Spent.of(calls, perf_counter() - begun))
 
 
-def _pairs(plan: Plan, setups: Sequence[Setup]) -> Iterator[_Pair]:
-    """Every two answers to each question."""
+def _pairs(plan: Plan, setups: Sequence[Setup]) -> Iterator[_AnswerPair]:
     answers = {
         setup.name: read_rows(places.order_file(setup.folder, 0), Answered.of, plan.n)
         for setup in setups
@@ -232,10 +225,10 @@ def _pairs(plan: Plan, setups: Sequence[Setup]) -> Iterator[_Pair]:
         for row in sorted(answers[one].keys() & answers[other].keys()):
             question = plan.asked[row - 1]
             texts = answers[one][row].text.strip(), answers[other][row].text.strip()
-            yield _Pair(question.id, (one, other), ShownPair(question.query.text, *texts))
+            yield _AnswerPair(question.id, (one, other), ShownPair(question.query.text, *texts))
 
 
-def _rating(pair: _Pair, given: Mapping[str, Rating]) -> PairRating:
+def _rating(pair: _AnswerPair, given: Mapping[str, Rating]) -> PairRating:
     missing = Rating("", {}, _(_STOPPED), Spent())
     if not pair.has_words:
         missing = Rating("", dict.fromkeys(MEASURES, (0, 0)), "", Spent())
@@ -259,7 +252,6 @@ def _path(plan: Plan) -> Path:
 
 
 def _read(path: Path) -> dict[str, Rating]:
-    """By digest; the newest of each counts."""
     return {line.row.pair: line.row for line in _journal(path).lines()}
 
 
@@ -270,7 +262,7 @@ def _journal(path: Path) -> Journal[Rating]:
 def _damaged(path: Path, number: int) -> WorkspaceError:
     return WorkspaceError(
         N_("{path}, line {n} is no rating."),
-        N_("Delete that line: the answers are rated anew."),
+        N_("Delete that line: the answers are rated again."),
         path=path,
         n=number,
     )

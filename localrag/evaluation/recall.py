@@ -1,7 +1,7 @@
-"""Which gold places a ranked list of passages covers.
+"""Ranks of gold places in a list of passages.
 
-A place is an article of a law: a hit on a paragraph or an item of it counts. What a corpus holds
-as an excerpt counts for the place it was taken from.
+A place is an article: its paragraphs and items count as hits. An excerpt counts for the article
+it was taken from.
 """
 
 import re
@@ -14,21 +14,21 @@ from localrag_indexes.analysis.normalize import without_blanks
 
 LAW_ID = re.compile(r"\d{3}[A-Z][A-Z0-9]\d{10}", re.ASCII)
 JOINT = "|"
-"""Stands between the parts of an excerpt's id: law id or title, article, number."""
+"""Separates the parts of an excerpt's id: law id or title, article, number."""
 SUPPLEMENT = "suppl"
-"""Stands before the articles of supplementary provisions (附則): ``suppl/2``."""
+"""Precedes articles of supplementary provisions (附則): ``suppl/2``."""
 APPENDIX = "appendix"
-"""Stands for appendices (別表, 様式), which ids number in file order: ``appendix/``."""
+"""Precedes appendices (別表, 様式), numbered in file order: ``appendix/``."""
 
 _REVISION = re.compile(rf"({LAW_ID.pattern})_.*", re.ASCII)
 _DIVISION = re.compile(rf"({SUPPLEMENT}|{APPENDIX})\d*/", re.ASCII)
 
 
 def place_of(passage_id: str) -> Gold:
-    """The place a passage stands at, in the terms of gold places.
+    """The gold place of a passage.
 
-    ``323AC0000000025#27_36.1`` and the excerpt ``323AC0000000025|27_36|5#1`` both stand at
-    article 27_36 of law 323AC0000000025, whichever revision of the law they are from.
+    ``323AC0000000025#27_36.1`` and the excerpt ``323AC0000000025|27_36|5#1`` are both article 27_36
+    of law 323AC0000000025, in any revision.
     """
     document, _, path = passage_id.rpartition("#")
     article = _DIVISION.sub(r"\1/", path).partition(".")[0]
@@ -38,12 +38,12 @@ def place_of(passage_id: str) -> Gold:
 
 
 def document_of(document_id: str) -> str:
-    """The document that a document of a corpus is or is an excerpt of, as `place_of` says it."""
+    """The document of a gold place; of an excerpt, its law."""
     return place_of(f"{document_id}#").document
 
 
 def excerpted_law(document_id: str, title: str) -> tuple[str, str] | None:
-    """The id and the title of the law that a document is an excerpt of; None if it is of none."""
+    """Id and title of the law of an excerpt; None for other documents."""
     law_id, *rest = document_id.rsplit(JOINT, 2)
     if len(rest) != 2 or not rest[1].isdecimal() or not LAW_ID.fullmatch(law_id):
         return None
@@ -51,9 +51,9 @@ def excerpted_law(document_id: str, title: str) -> tuple[str, str] | None:
 
 
 def ranks(gold: Sequence[Gold], passage_ids: Sequence[str]) -> tuple[int, ...]:
-    """For each gold place the rank of the first passage that stands at it, from 1; 0 for none.
+    """For each gold place, the rank of its first passage, from 1; 0 if there is none.
 
-    A gold place without an article is a document as a whole.
+    A gold place without an article is a whole document.
     """
     found: dict[Gold, int] = {}
     for rank, passage_id in enumerate(passage_ids, 1):
@@ -64,17 +64,17 @@ def ranks(gold: Sequence[Gold], passage_ids: Sequence[str]) -> tuple[int, ...]:
 
 
 def any_at(ranks_by_question: Iterable[Sequence[int]], k: int) -> int:
-    """How many questions have at least one of their gold places among the first `k`."""
+    """Number of questions with a gold place among the first `k`."""
     return sum(any(0 < rank <= k for rank in ranks) for ranks in ranks_by_question)
 
 
 def all_at(ranks_by_question: Iterable[Sequence[int]], k: int) -> int:
-    """How many questions have all their gold places among the first `k`; none without any."""
+    """Number of questions with all gold places among the first `k`, and at least one."""
     return sum(bool(ranks) and all(0 < rank <= k for rank in ranks) for ranks in ranks_by_question)
 
 
 def _name(document: str) -> str:
-    """A law id without its revision; a title in one spelling."""
+    """A law id without its revision, or a title in one spelling."""
     if LAW_ID.fullmatch(document):
         return document
     law = _REVISION.fullmatch(document)

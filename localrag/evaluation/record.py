@@ -1,4 +1,4 @@
-"""The record of a run, ``run.json``: what was asked of whom, with what, where and when."""
+"""The record of a run, ``run.json``: questions, methods, settings, machine, dates."""
 
 import os
 import platform
@@ -29,8 +29,8 @@ class Recorded:
     """One entry of a run.
 
     Attributes:
-        answers: the files its results are read from, order by order, relative to the workspace.
-        stopped: why it has no results; "" where it has, or nothing has stopped it yet.
+        answers: files of its results in the order asked, relative to the workspace.
+        stopped: why it has no results; "" if nothing stopped it.
     """
 
     name: str
@@ -42,14 +42,11 @@ class Recorded:
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """What a run asks, and how far it is.
+    """A run and its state.
 
     Attributes:
-        dataset, split, sha256: of the questions.
-        n: questions asked, from the first of the split.
-        started, finished: ISO date and time (UTC); `finished` is "" while it runs, or where it
-            was stopped: the same command goes on.
-        judge: by dotted name, what the verdicts of a judge are made with; empty without one.
+        started, finished: ISO date and time (UTC). `finished` is "" until the run is complete.
+        judge: everything the verdicts depend on, by dotted name; empty without a judge.
     """
 
     dataset: str
@@ -65,7 +62,7 @@ class Run:
     judge: dict[str, Any] = field(default_factory=dict)
 
     def asks_as(self, other: "Run") -> bool:
-        """Whether both put the same questions to the same methods under the same settings."""
+        """Whether both ask the same questions with the same settings."""
         return _asked(self) == _asked(other)
 
 
@@ -73,7 +70,7 @@ _adapter = TypeAdapter(Run)
 
 
 def planned(plan: Plan) -> Run:
-    """The record of a run that begins now."""
+    """The record of a new run."""
     questions = plan.questions
     return Run(
         dataset=questions.dataset.name,
@@ -103,25 +100,22 @@ def planned(plan: Plan) -> Run:
 
 
 def begin(workspace: Workspace, run: Run, name: str, *, asks: bool) -> tuple[Path, Run]:
-    """Find the folder of a run and write its record there.
+    """Find the folder of a run, and write its record.
 
-    The same command is the same run: where one that asks the same is there already, it is gone on
-    with, and keeps its beginning.
+    A run that asks the same is continued, and keeps its start.
 
     Args:
-        workspace: where it lies.
+        workspace: holds the run.
         run: what is asked.
-        name: of the folder; "" for that of a run that asks the same, else the time of its
-            beginning.
-        asks: whether anything is still to be asked; a run that has nothing left to ask keeps the
-            time of its end.
+        name: of the folder; "" for the run that asks the same, else for the start time.
+        asks: whether a question is left to ask. If not, the run keeps its end.
 
     Returns:
-        The folder, and the record as it stands there.
+        The folder, and the record in it.
 
     Raises:
-        UsageError: it cannot be a name; or what stands there under it asks something else.
-        StorageError: it cannot be written.
+        UsageError: the name is invalid, or its run asks something else.
+        StorageError: the record cannot be written.
     """
     if name:
         folder = places.run(workspace, run.dataset, name)
@@ -139,11 +133,11 @@ def begin(workspace: Workspace, run: Run, name: str, *, asks: bool) -> tuple[Pat
 
 
 def evaluation_of(folder: Path) -> Evaluation:
-    """Read back what a finished run came to.
+    """Read the result of a finished run.
 
     Raises:
-        UsageError: it is not finished: what report there is tells of an earlier state.
-        NotFoundError, WorkspaceError, InputError: as `localrag.evaluation.report.load` says.
+        UsageError: the run is not finished.
+        NotFoundError, WorkspaceError, InputError: as in `localrag.evaluation.report.load`.
     """
     run = read(folder)
     if run is not None and not run.finished:
@@ -156,10 +150,10 @@ def evaluation_of(folder: Path) -> Evaluation:
 
 
 def recorded(workspace: Workspace) -> Iterator[tuple[Path, Run]]:
-    """The runs that there are, finished or not, with their folders.
+    """All runs, finished or not, with their folders.
 
     Raises:
-        StorageError: they may not be read, as by who reads a shared workspace.
+        StorageError: they cannot be read.
     """
     for folder in _folders(workspace):
         run = read(folder)
@@ -168,7 +162,7 @@ def recorded(workspace: Workspace) -> Iterator[tuple[Path, Run]]:
 
 
 def damaged(workspace: Workspace) -> list[Path]:
-    """The folders whose record cannot be read."""
+    """Folders whose record cannot be read."""
     return [folder for folder in _folders(workspace) if read(folder) is None]
 
 
@@ -176,9 +170,8 @@ def find(workspace: Workspace, name: str) -> Path:
     """The folder of a run.
 
     Args:
-        workspace: where it lies.
-        name: of the run, with its dataset before a slash where it needs one ("lawqa/before"), or
-            a path of a folder.
+        workspace: holds the run.
+        name: of the run, with its dataset if needed ("lawqa/before"), or the path of a folder.
 
     Raises:
         NotFoundError: there is none.
@@ -203,7 +196,7 @@ def find(workspace: Workspace, name: str) -> Path:
 
 
 def read(folder: Path) -> Run | None:
-    """Read a record; None where there is none that can be read."""
+    """Read a record; None if it is missing or damaged."""
     try:
         return _adapter.validate_json((folder / FILE).read_bytes())
     except (OSError, ValidationError):
@@ -222,7 +215,7 @@ def write(folder: Path, run: Run) -> None:
 
 
 def now() -> str:
-    """ISO date and time (UTC), to the second."""
+    """ISO date and time (UTC), in seconds."""
     return datetime.now(UTC).isoformat(timespec="seconds")
 
 
@@ -261,7 +254,7 @@ def _taken(folder: Path, there: Run | None, asked: Run) -> UsageError:
 
 
 def _asked(run: Run) -> tuple[object, ...]:
-    # The paths of the answers hold the fingerprints of what they were made with.
+    # The paths of the answers contain the fingerprints of their settings.
     entries = tuple((entry.name, entry.answers) for entry in run.entries)
     return run.sha256, run.split, run.n, run.orders, entries, run.judge
 

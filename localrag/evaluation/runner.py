@@ -1,7 +1,6 @@
-"""Running an evaluation: one batch for each method and order of the options, then the report.
+"""Run an evaluation: a batch for each method and order of options, then the report.
 
-The answers are kept apart from the runs (see `places`), so a question is asked once under the same
-settings, whatever runs need its answer, and whatever stops them.
+Runs share answers (`places`). A question is asked once under the same settings.
 """
 
 import json
@@ -17,8 +16,7 @@ from localrag.evaluation import places, rating, record, report, statistics
 from localrag.evaluation.answers import forget, results
 from localrag.evaluation.judging import judged, pending, with_verdicts
 from localrag.evaluation.planning import Plan, Setup
-from localrag.evaluation.searching import with_searches
-from localrag.evaluation.shown import with_sentences
+from localrag.evaluation.searching import with_searches, with_sentences
 from localrag.evaluation.types import (
     Asking,
     Entry,
@@ -43,13 +41,11 @@ Results = dict[int, Result]
 
 @dataclass(frozen=True, slots=True)
 class Finished:
-    """What an evaluation came to.
+    """Result of a run.
 
     Attributes:
-        evaluation: its complete entries.
-        folder: where its report lies.
-        asked: questions asked by this call, an order each.
-        stopped: why the other entries have no results, by name.
+        asked: questions asked by this call; each order counts.
+        stopped: by entry, why it has no results.
     """
 
     evaluation: Evaluation
@@ -61,26 +57,23 @@ class Finished:
 def evaluate(
     plan: Plan, *, run: str = "", retry_failed: bool = False, on_event: Listener = ignore
 ) -> Finished:
-    """Ask what has no answer yet, and write the report.
+    """Ask unanswered questions, and write the report.
 
-    Whatever ends it, a kill included, the same plan goes on where it stopped. A question that
-    fails does not stop the others, and is asked again by the next call where its failure may be
-    gone by itself (a server that died); a model that fails, or another process that asks the same
-    questions, stops the entry it concerns, and the others go on.
+    After any stop, even a kill, the same plan continues. A failed question stops no other;
+    transient
+    failures are asked again by the next call. A failed model or a busy file stops its entry only.
 
     Args:
         plan: what to ask.
-        run: name of the run; "" for that of the run that asks the same, else a new one.
-        retry_failed: ask all questions again that failed before.
+        run: name of the run; "" for the run that asks the same, else a new one.
+        retry_failed: ask all failed questions again.
         on_event: called in this thread.
 
     Raises:
-        UsageError: the package that computes statistics is not installed; or the run of this name
-            asks something else.
-        ModelUnusable: a model that is needed cannot be used: told before anything is asked, or
-            where no entry could be completed.
-        BusyError: no entry could be completed, since another process asks the same.
-        StorageError: the disk is full; what was answered is kept.
+        UsageError: scipy is missing, or the run of this name asks something else.
+        ModelUnusable: a model is missing, or no entry could be completed.
+        BusyError: another process asks the same, and no entry could be completed.
+        StorageError: the disk is full. Answers are kept.
         IndexUnusable, StoreError: the corpus cannot be used.
     """
     statistics.require()
@@ -117,7 +110,7 @@ def evaluate(
         for setup in complete
         for order in range(plan.orders)
     }
-    # A report that nothing was asked for says when its answers were complete.
+    # If nothing was asked, the report keeps its date.
     date = recorded.finished or record.now()
     evaluation = Evaluation(
         id=folder.name,
@@ -141,7 +134,7 @@ def evaluate(
 
 
 def known(plan: Plan, setup: Setup, order: int) -> Results:
-    """What is answered already of what the plan asks.
+    """Results of earlier runs for one setup and order.
 
     Raises:
         WorkspaceError: an answer is damaged.
@@ -152,17 +145,17 @@ def known(plan: Plan, setup: Setup, order: int) -> Results:
 
 
 def left(plan: Plan, found: Results, *, retry_failed: bool) -> int:
-    """How many questions are still to be asked."""
+    """Number of questions to ask."""
     return plan.n - sum(not again(result, retry_failed=retry_failed) for result in found.values())
 
 
 def again(result: Result, *, retry_failed: bool) -> bool:
-    """Whether a question is asked again that has a result."""
+    """Whether a question with a result is asked again."""
     return result.transient or (retry_failed and bool(result.failure))
 
 
 def _examined(plan: Plan, setup: Setup, order: int, found: Results) -> Results:
-    """The results with what a judge said, what their searches came to, and what was shown."""
+    """Results with verdicts, searches and shown sentences."""
     found = with_searches(plan, setup, order, with_verdicts(plan, setup, order, found))
     return with_sentences(plan, setup, order, found)
 
@@ -182,7 +175,7 @@ def _ended(run: record.Run, date: str, stopped: Mapping[str, LocalragError]) -> 
 
 
 def _require_models(plan: Plan, setups: Iterable[Setup]) -> None:
-    """Look whether the models can be had before a night is spent on half of the entries."""
+    """Check all models first: a missing one would end a long run halfway."""
     checked: set[tuple[str, str]] = set()
     for setup in setups:
         for setting, model, cause, cure in check_models(plan.workspace, setup.config):
@@ -203,11 +196,10 @@ def _require_judge(plan: Plan) -> None:
 
 
 class _Asking:
-    """Asks what is left, model by model.
+    """Asks model by model.
 
     Attributes:
-        asked: questions asked so far.
-        stopped: why entries cannot go on, or the judge.
+        stopped: by entry or judge, why it cannot continue.
     """
 
     def __init__(self, plan: Plan, retry_failed: bool, batches: int, on_event: Listener) -> None:
@@ -220,7 +212,7 @@ class _Asking:
         self._tell = on_event
 
     def all(self, to_ask: Sequence[tuple[Setup, int]]) -> None:
-        """Ask every batch; a model is open for all that need it, and closed before the next."""
+        """Ask every batch. Only one model is open at a time."""
         plan = self._plan
         needed = (setup.config.chat.model for setup, _ in to_ask)
         models = list(dict.fromkeys(filter(None, needed))) or [""]
@@ -229,12 +221,12 @@ class _Asking:
             config = plan.config.model_copy(update={"chat": chat})
             with MethodResources(plan.workspace, plan.corpus, config) as resources:
                 for setup, order in to_ask:
-                    # What needs no model goes with the first one: the corpus is opened once.
+                    # Methods without a model run with the first one, to open the corpus once.
                     if (setup.config.chat.model or models[0]) == model:
                         self._batch(setup, order, resources)
 
     def judge(self, setups: Sequence[Setup]) -> None:
-        """Have the answers judged that are there; what stops the judge leaves them as they are."""
+        """Judge the answers. A failed judge leaves them unchanged."""
         judge = rating.rate if self._plan.measure.rated else judged
         try:
             judge(self._plan, setups, retry_failed=self._retry_failed, on_event=self._tell)
@@ -290,12 +282,12 @@ class _Asking:
 
 
 def table(questions: Iterable[Question], order: int) -> bytes:
-    """The questions in one order of their options, as a table that a batch reads."""
+    """Questions in one order of options, as a table for a batch."""
     return b"".join(_row(question.id, rotated(question.query, order)) for question in questions)
 
 
 def _row(id_: str, query: Query) -> bytes:
-    # By their labels: what looks like one at the beginning of a text belongs to the text.
+    # With labels, so that a text beginning like a label stays a text.
     options = dict(labelled(query.options))
     row: dict[str, object] = {"id": id_, "question": query.text, "options": options}
     if query.filters.documents:
@@ -305,17 +297,14 @@ def _row(id_: str, query: Query) -> bytes:
 
 @dataclass(frozen=True, slots=True)
 class Forecast:
-    """What one entry would take.
+    """Expected cost of one entry.
 
     Attributes:
-        name: of the entry.
-        done, left: questions that are answered, and to be asked; each order counts.
-        calls, most_calls: of a model for those left, at least and at most, if no reply has to be
-            asked for again.
-        prompt, completion: tokens for those left, judged by those answered; 0 where none is.
-        seconds: judged alike.
-        verdicts: that the judge has still to give, on answers there are and on those to come; 0
-            without a judge.
+        done, left: questions answered and open; each order counts.
+        calls, most_calls: of a model for open questions, without retries.
+        prompt, completion: tokens for open questions, estimated from answered ones; 0 if there are
+            none.
+        verdicts: still to be given; 0 without a judge.
     """
 
     name: str
@@ -330,7 +319,7 @@ class Forecast:
 
 
 def forecast(plan: Plan, *, retry_failed: bool = False) -> Iterator[Forecast]:
-    """Tell for each entry what is left to ask; opens no model and writes nothing."""
+    """Forecast each entry; opens no model and writes nothing."""
     for setup in plan.setups:
         yield _of(plan, setup, retry_failed=retry_failed)
 

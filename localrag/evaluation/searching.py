@@ -1,12 +1,14 @@
-"""The published table of search success: what each stage found, against what it made of it.
+"""Traces of answers against gold: success of each stage's search, and gold sentences shown.
 
-A query of a derivation counts for the gold triple of its subject, the likest by predicate where
-there are several; a query of another subject counts for none. A stage found the gold triple where
-its hits hold it, or a passage that says it: one that names its objects and stands in a document
-about its subject, or names that too. What searches nothing is left out: the model alone, and a
-method whose trace has no stage for the query.
+A query counts for the gold triple of its subject with the most similar predicate. Its hits hold the
+triple, or a passage that states it: it names all objects, and the subject or its document's title
+matches. The model alone, and queries without a stage in the trace, are left out.
+
+A gold sentence counts as shown if the shown text of its document, in reading order, contains its
+words; dataset and localrag may split a text differently.
 """
 
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from functools import cache
@@ -18,11 +20,12 @@ from localrag.evaluation import places
 from localrag.evaluation.answers import Answered, read_rows
 from localrag.evaluation.measures.answers import folded
 from localrag.evaluation.planning import Plan, Setup
-from localrag.evaluation.types import Question, Reading, Result, Search
+from localrag.evaluation.types import GoldSentence, Question, Result, StageReading, StageSearch
 from localrag.methods.extractive import EVIDENCE
-from localrag.methods.staged.types import label_of
+from localrag.methods.staged.stages import label_of
 from localrag.ops.batch.rows import StageSummary
 from localrag.search.predicates import likeness
+from localrag.search.types import TextSpan
 from localrag_indexes.analysis.normalize import without_blanks
 
 Said = tuple[Passage, str]
@@ -32,7 +35,7 @@ Said = tuple[Passage, str]
 def with_searches(
     plan: Plan, setup: Setup, order: int, results: dict[int, Result]
 ) -> dict[int, Result]:
-    """The results of an order with what the searches of their derivations came to.
+    """Add the searches of derivations to the results of an order.
 
     Raises:
         StoreError: the corpus cannot be read.
@@ -56,20 +59,19 @@ def with_searches(
 
 def searches(
     answer: Answered, question: Question, said: Callable[[str], Said | None]
-) -> tuple[tuple[Search, ...], int]:
-    """Hold the searches of a derivation against the gold triples of its question.
+) -> tuple[tuple[StageSearch, ...], int]:
+    """Compare the searches of a derivation with the gold triples.
 
     Args:
-        answer: with its derivation and its trace, whose stages name the step that they are for as
-            `label_of` does.
+        answer: with its derivation; its stages name their step as `label_of` does.
         question: with its gold triples.
-        said: gives passages by id.
+        said: returns passages by id.
 
     Returns:
-        What each stage of each query came to, and how many gold triples no query asked for.
+        Each stage of each query, and the number of gold triples without a query.
     """
     sought: set[Triple] = set()
-    found: list[Search] = []
+    found: list[StageSearch] = []
     for number, step in enumerate(answer.derivation.steps, 1):
         gold = _gold(step, question.derivation)
         if gold is None or not step.tried:
@@ -80,7 +82,7 @@ def searches(
             continue
         hits = [one for id_ in _read(records) if (one := said(id_))]
         found += [
-            Search(stage, _holds(hits, gold, stage), _reading(step, gold, stage))
+            StageSearch(stage, _holds(hits, gold, stage), _reading(step, gold, stage))
             for stage in step.tried
             if stage is not Stage.MODEL
         ]
@@ -88,7 +90,7 @@ def searches(
 
 
 def _gold(step: Step, derivation: Sequence[Triple]) -> Triple | None:
-    # A query may be without a subject, or with another name of it than the triple found.
+    # A query may have no subject, or another name for it than the triple.
     for subject in (step.subject, step.triple.subject if step.triple else ""):
         about = [one for one in derivation if folded(one.subject) == folded(subject)]
         if about:
@@ -97,7 +99,7 @@ def _gold(step: Step, derivation: Sequence[Triple]) -> Triple | None:
 
 
 def _read(records: Sequence[StageSummary]) -> list[str]:
-    """The passages that were read: of the last stage, where none chose evidence."""
+    """Passages of the evidence, or of the last stage with hits."""
     holding = [stage for stage in records if stage.passages]
     chosen = [stage for stage in holding if stage.stage == EVIDENCE] or holding[-1:]
     return [id_ for stage in chosen for id_ in stage.passages]
@@ -116,20 +118,69 @@ def _says(passage: Passage, title: str, gold: Triple) -> bool:
 
 
 def _names(text: str, name: str) -> bool:
-    # Articles have dates of birth in brackets, which `folded` takes for notes.
+    # `folded` removes dates of birth in brackets.
     return folded(name) in folded(text) or without_blanks(name) in without_blanks(text)
 
 
-def _reading(step: Step, gold: Triple, stage: Stage) -> Reading:
+def _reading(step: Step, gold: Triple, stage: Stage) -> StageReading:
     if step.stage is not stage or step.triple is None:
-        return Reading.NOT_FOUND
-    return Reading.RIGHT if _same(step.triple, gold) else Reading.WRONG
+        return StageReading.NOT_FOUND
+    return StageReading.RIGHT if _same(step.triple, gold) else StageReading.WRONG
 
 
 def _same(one: Triple, other: Triple) -> bool:
-    """Whether both say the same of the same, whatever they call it."""
+    """Whether subject and objects are equal; predicates are ignored."""
     first, second = (
         (folded(triple.subject), {folded(each) for each in triple.objects})
         for triple in (one, other)
     )
     return first == second
+
+
+def with_sentences(
+    plan: Plan, setup: Setup, order: int, results: dict[int, Result]
+) -> dict[int, Result]:
+    """Add the shown gold sentences to the results of an order, if the traces record them.
+
+    Raises:
+        StoreError: the corpus cannot be read.
+    """
+    if not setup.method.searches or not any(one.sentences for one in plan.asked):
+        return results
+    rows = read_rows(places.order_file(setup.folder, order), Answered.of, plan.n)
+    spans = {row: _chosen(answer.stages) for row, answer in rows.items()}
+    if not any(spans.values()):
+        return results
+    with CorpusStore.open(plan.workspace.corpus(plan.corpus).store, read_only=True) as store:
+
+        def text_of(span: TextSpan) -> str:
+            return store.text(*span)
+
+        return {
+            row: replace(
+                result, sentences=shown(plan.asked[row - 1].sentences, spans.get(row, ()), text_of)
+            )
+            for row, result in results.items()
+        }
+
+
+def shown(
+    gold: Sequence[GoldSentence], spans: Iterable[TextSpan], text_of: Callable[[TextSpan], str]
+) -> tuple[bool, ...]:
+    """For each gold sentence, whether the spans contain it.
+
+    Args:
+        gold: the sentences.
+        spans: shown text, in any order.
+        text_of: returns the text of a span.
+    """
+    wanted = {one.document for one in gold}
+    found: dict[str, str] = defaultdict(str)
+    for span in sorted(set(spans)):
+        if span.document in wanted:
+            found[span.document] += without_blanks(text_of(span))
+    return tuple(without_blanks(one.text) in found[one.document] for one in gold)
+
+
+def _chosen(stages: Iterable[StageSummary]) -> list[TextSpan]:
+    return [span for stage in stages if stage.stage == EVIDENCE for span in stage.spans]

@@ -1,7 +1,6 @@
-"""Scores with their uncertainty, and tests between two ways to answer the same questions.
+"""Scores with intervals, and tests between two methods on the same questions.
 
-What varies is the question: answers to one question in several orders of its options hang together,
-so that they count as one observation, by their mean.
+The question is the unit: answers in several orders of options count once, by their mean.
 """
 
 from collections.abc import Sequence
@@ -21,7 +20,7 @@ LEVEL = 0.95
 """How often such an interval covers the true score."""
 
 FEW = 10
-"""Questions below which a bootstrap says too little: it has too few values to draw from."""
+"""Below this number of questions a bootstrap has too few values to draw from."""
 
 _SEED = 0
 _NUMBERS_AT_ONCE = 4_000_000
@@ -29,11 +28,10 @@ _NUMBERS_AT_ONCE = 4_000_000
 
 @dataclass(frozen=True, slots=True)
 class Estimate:
-    """A mean over questions, with the limits of its 95 % interval.
+    """A mean over questions with its 95 % interval.
 
     Attributes:
-        value: a score lies between 0 and 1, a difference of scores between -1 and 1.
-        n: questions.
+        value: 0 to 1 for a score, -1 to 1 for a difference.
     """
 
     value: float
@@ -44,11 +42,11 @@ class Estimate:
 
 @dataclass(frozen=True, slots=True)
 class McNemar:
-    """Whether two ways to answer are right equally often, by the questions they differ on.
+    """A test of whether two methods are right equally often.
 
     Attributes:
-        first, second: questions that only the first, only the second has right (b and c).
-        p: exact, two-sided (McNemar 1947, with the binomial distribution).
+        first, second: questions that only one of them has right (b and c).
+        p: exact, two-sided (McNemar 1947, binomial).
     """
 
     first: int
@@ -57,27 +55,26 @@ class McNemar:
 
 
 def require() -> None:
-    """Make sure that statistics can be computed, before hours are spent on answers.
+    """Check that statistics can be computed.
 
     Raises:
-        UsageError: scipy is not installed.
+        UsageError: scipy is missing.
     """
     _stats()
 
 
 def score(questions: Sequence[Sequence[float]]) -> Estimate | None:
-    """The mean score of questions, each of which was asked once or in several orders.
+    """Mean score of questions, each asked in one or several orders.
 
-    Where every question is right or wrong as a whole, and so wherever each was asked once and
-    scores are 0 or 1, the interval is Wilson's (1927). Else it is a percentile bootstrap over
-    questions (Efron and Tibshirani 1993, chapter 13), which leaves the orders of a question
-    together; below `FEW` questions Hoeffding's (1963, theorem 2), wide, but true of any scores.
+    The interval is Wilson's (1927) if each question is right or wrong as a whole. Otherwise it is a
+    percentile bootstrap over questions (Efron and Tibshirani 1993, chapter 13). Below `FEW`
+    questions it is Hoeffding's (1963, theorem 2).
 
     Args:
-        questions: for each the scores of its answers, 0 to 1, at least one.
+        questions: scores of each question's answers, 0 to 1, at least one.
 
     Returns:
-        None where there is no question.
+        None without questions.
     """
     means = sorted(fmean(scores) for scores in questions)
     if not means:
@@ -88,25 +85,25 @@ def score(questions: Sequence[Sequence[float]]) -> Estimate | None:
 
 
 def share(hits: int, n: int) -> Estimate:
-    """A rate of yes and no with its Wilson interval; `n` is at least 1."""
+    """A rate with its Wilson interval; `n` is at least 1."""
     interval = _stats().binomtest(hits, n).proportion_ci(LEVEL, method="wilson")
-    # Rounding may leave an end a hair inside the rate, where that is 0 or 1.
+    # By rounding, an end can lie inside the rate if that is 0 or 1.
     value = hits / n
     return Estimate(value, min(float(interval.low), value), max(float(interval.high), value), n)
 
 
 def difference(first: Sequence[float], second: Sequence[float]) -> Estimate | None:
-    """How much higher the first scores on the same questions, with a paired bootstrap interval.
+    """Mean difference on the same questions, first minus second, with a paired bootstrap interval.
 
-    Below `FEW` questions the interval is Hoeffding's, as for `score`.
-    Both hold mean scores, question by question. None where there is no question.
+    Args are mean scores by question. Below `FEW` questions the interval is Hoeffding's. None
+    without questions.
     """
     gaps = sorted(a - b for a, b in zip(first, second, strict=True))
     return _mean(gaps, -1.0, 1.0) if gaps else None
 
 
 def mcnemar(first: Sequence[bool], second: Sequence[bool]) -> McNemar:
-    """Test, question by question, whether the first is right as often as the second."""
+    """Test whether both are right equally often, question by question."""
     pairs = list(zip(first, second, strict=True))
     only_first = sum(a and not b for a, b in pairs)
     only_second = sum(b and not a for a, b in pairs)
@@ -116,7 +113,7 @@ def mcnemar(first: Sequence[bool], second: Sequence[bool]) -> McNemar:
 
 
 def holm(values: Sequence[float]) -> list[float]:
-    """Adjust p-values for being many, in their order (Holm 1979)."""
+    """P-values adjusted for multiple tests, in their order (Holm 1979)."""
     adjusted = [0.0] * len(values)
     highest = 0.0
     for done, place in enumerate(sorted(range(len(values)), key=lambda place: values[place])):
@@ -126,7 +123,7 @@ def holm(values: Sequence[float]) -> list[float]:
 
 
 def _mean(values: Sequence[float], least: float, most: float) -> Estimate:
-    """The mean of sorted values that lie between `least` and `most`."""
+    """Mean of sorted values between `least` and `most`."""
     mean, n = fmean(values), len(values)
     if n >= FEW:
         return Estimate(mean, *_bootstrap(tuple(values)), n)
@@ -134,7 +131,7 @@ def _mean(values: Sequence[float], least: float, most: float) -> Estimate:
     return Estimate(mean, max(least, mean - reach), min(most, mean + reach), n)
 
 
-# Sorted values give the same interval in whatever order the questions stand.
+# Values are sorted: the interval does not depend on the order of questions.
 @lru_cache(maxsize=4096)
 def _bootstrap(values: tuple[float, ...]) -> tuple[float, float]:
     import numpy as np

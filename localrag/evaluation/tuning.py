@@ -1,7 +1,6 @@
-"""Choosing how a corpus is searched, by measuring it on questions whose answers are known.
+"""Choose how a corpus is searched, by measuring it on questions with known answers.
 
-Published results go both ways: words find more than vectors on some corpora and less on others. So
-the choice is left to a measurement that the user can repeat.
+Published results differ: words find more than vectors on some corpora, and less on others.
 """
 
 import math
@@ -14,7 +13,7 @@ from time import perf_counter
 
 from localrag.corpus.config import Config, RetrievalConfig
 from localrag.corpus.durable import replace_text, storing
-from localrag.corpus.readers.jsonl import json_object, numbered_lines
+from localrag.corpus.readers.bounds import json_object, numbered_lines
 from localrag.corpus.readers.types import Limits
 from localrag.corpus.store import CorpusStore
 from localrag.corpus.types import PASSAGES
@@ -37,7 +36,7 @@ _SEED = 0
 
 @dataclass(frozen=True, slots=True)
 class JudgedQuestion:
-    """A question and the units that answer it."""
+    """A question, and the units that answer it."""
 
     query: Query
     relevant: frozenset[str]
@@ -45,7 +44,7 @@ class JudgedQuestion:
 
 @dataclass(frozen=True, slots=True)
 class Unusable:
-    """A line of the questions that cannot be measured, and why."""
+    """A line of the questions without use, and the cause."""
 
     line: int
     cause: str
@@ -53,16 +52,13 @@ class Unusable:
 
 @dataclass(frozen=True, slots=True)
 class Trial:
-    """One way of searching, and how well it did.
+    """One way of searching, and its figures.
 
     Attributes:
         name: "words", "words + meaning 1:2, reread" …
-        settings: that make it.
-        ndcg: mean nDCG of the first k (Järvelin and Kekäläinen 2002), a hit counting 1.
-        any_found, all_found: questions with any, with all of their units among the first k.
-        behind: how much less nDCG it has than the best, with the limits of the 95 % interval of
-            the paired bootstrap.
-        seconds: mean of a search.
+        ndcg: mean nDCG of the first k (Järvelin and Kekäläinen 2002), with gain 1.
+        any_found, all_found: questions with any or all units among the first k.
+        behind: nDCG below the best, with its 95 % interval (paired bootstrap).
     """
 
     name: str
@@ -76,15 +72,12 @@ class Trial:
 
 @dataclass(frozen=True, slots=True)
 class Tuning:
-    """The outcome of a measurement.
+    """Result of the measurement.
 
     Attributes:
-        questions: how many were asked.
-        unusable: lines left out.
-        k: hits that count.
-        tried: the settings in which the ways differ; what there is no model for is not among them.
-        trials: from the simplest way to the most costly.
-        chosen: the simplest that is not clearly behind the best.
+        tried: the varied settings, if there is a model for them.
+        trials: from the simplest to the most costly.
+        chosen: the simplest one not clearly behind the best.
     """
 
     questions: int
@@ -103,19 +96,19 @@ def tune(
     *,
     on_progress: Callable[[int, int], None] | None = None,
 ) -> Tuning:
-    """Measure every way of searching that the settings have models for.
+    """Measure every way of searching that the models allow.
 
     Args:
-        workspace: where the corpus lies.
+        workspace: holds the corpus.
         corpus: its name.
-        config: names the models; its switches of retrieval are not looked at.
+        config: names the models; its settings of retrieval are ignored.
         questions: JSON Lines with ``question``, ``relevant`` (a list of citations or ids of
-            passages) and, where there are any, ``options`` (a list).
-        on_progress: called with searches done and to do.
+            passages) and optionally ``options`` (a list).
+        on_progress: receives searches done and to do.
 
     Raises:
         InputError: fewer than `FEWEST` questions can be used.
-        NotFoundError: there is no such file or corpus.
+        NotFoundError: the file or corpus does not exist.
         IndexUnusable, ModelUnusable: an index or a model cannot be used.
     """
     everything = {"lexical": True, "dense": "auto", "rerank": "auto"}
@@ -141,14 +134,14 @@ def tune(
 
 
 def apply(place: CorpusPaths, tuning: Tuning) -> Path:
-    """Make the chosen way the default of a corpus; what was not tried is left as it is set.
+    """Make the chosen way the default of a corpus; other settings are unchanged.
 
     Returns:
-        The file of settings that was written.
+        The file of settings.
 
     Raises:
-        UsageError: there was nothing to choose from.
-        StorageError: it cannot be written; the one before it stays.
+        UsageError: there is no choice.
+        StorageError: it cannot be written. The earlier file is unchanged.
     """
     if not tuning.tried:
         raise UsageError(
@@ -238,7 +231,7 @@ def _ndcg(ranked: Sequence[str], relevant: frozenset[str], k: int) -> float:
 
 
 def _difference(best: Sequence[float], other: Sequence[float]) -> tuple[float, float, float]:
-    """Mean of the paired differences and its 95 % percentile interval (Efron 1979, bootstrap)."""
+    """Mean paired difference with its 95 % percentile interval (Efron 1979, bootstrap)."""
     differences = [a - b for a, b in zip(best, other, strict=True)]
     rng = random.Random(_SEED)  # noqa: S311 - chance for statistics, not for secrets
     means = sorted(fmean(rng.choices(differences, k=len(differences))) for _ in range(_RESAMPLES))
@@ -316,7 +309,7 @@ def _judged(record: dict[str, object], store: CorpusStore) -> JudgedQuestion:
 
 
 def _unit(store: CorpusStore, written: str) -> str:
-    """The unit that holds what a person wrote down as relevant."""
+    """The unit of an entry in ``relevant``."""
     passage = find(store, written)
     if passage.layer == PASSAGES:
         return passage.id

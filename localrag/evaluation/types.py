@@ -1,8 +1,7 @@
-"""The values of an evaluation: questions whose answers are known, and what became of them.
+"""Values of an evaluation: questions with known answers, and their results.
 
-Options are asked in several orders, so that a liking for a position shows. The orders are
-rotations: over as many of them as there are options each option stands once at each place. Order 0
-is that of the dataset.
+Options are asked in several orders, to show a bias for a position. Orders are rotations; order 0
+is the dataset's.
 """
 
 import math
@@ -26,16 +25,16 @@ CLAIMS = "averitec"
 
 
 ANSWERABLE = "answerable"
-"""The group that tells questions with an answer in their documents (yes) from those without."""
+"""The group of questions with (yes) and without (no) an answer in their documents."""
 
 
 @dataclass(frozen=True, slots=True)
 class Gold:
-    """A place that is known to answer a question, wholly or in part.
+    """A place that answers a question, wholly or in part.
 
     Attributes:
-        document: the law id; the id or the title of what is no statute.
-        article: as in `Locator.article` ("27_36"); "" for what is no statute.
+        document: law id; for other documents id or title.
+        article: as in `Locator.article` ("27_36"); "" outside statutes.
     """
 
     document: str
@@ -43,11 +42,10 @@ class Gold:
 
 
 class GoldSentence(NamedTuple):
-    """A sentence that is known to answer a question, in part.
+    """A sentence that answers part of a question.
 
     Attributes:
-        document: as of `Gold`.
-        text: as the dataset has it.
+        document: as in `Gold`.
     """
 
     document: str
@@ -55,10 +53,10 @@ class GoldSentence(NamedTuple):
 
 
 class GoldEvidence(NamedTuple):
-    """A question that was asked to check a claim, with the answers that were found.
+    """A question asked to check a claim, and the answers found.
 
     Attributes:
-        answers: none where none could be found.
+        answers: may be empty.
     """
 
     question: str
@@ -67,21 +65,17 @@ class GoldEvidence(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """A question whose answer is known.
+    """A question with a known answer.
 
     Attributes:
-        id: unique in its split.
-        query: the question, its options in the order of the dataset.
-        answer: the label of the right option in that order ("c"), or the text to be found; "" of a
-            question that its texts do not answer; of a claim its verdict, as in `Veracity`.
-        context: the texts that are known to answer it, as the dataset gives them; "" for none.
-        gold: the places they stand at.
-        groups: what it is counted under, value by name ({"law": "金商法", "kind": "関連法令",
-            "polarity": "deviates"}).
-        derivation: the triples that its answer follows from; empty where none are known.
-        aliases: other texts that are as right as `answer`.
-        sentences: of the gold places those that answer it; empty where they are not told.
-        evidence: of a claim, what was asked to check it; empty of every other question.
+        query: with options in the order of the dataset.
+        answer: label of the right option ("c"), a text, or the verdict on a claim (`Veracity`); ""
+            if the texts do not answer it.
+        context: texts that answer it, as in the dataset; may be "".
+        groups: value by name ({"law": "金商法", "kind": "関連法令", "polarity": "deviates"}).
+        derivation: triples behind the answer; may be empty.
+        sentences: gold sentences; may be empty.
+        evidence: for a claim, the questions asked to check it.
     """
 
     id: str
@@ -98,13 +92,12 @@ class Question:
 
 @dataclass(frozen=True, slots=True)
 class Published:
-    """A figure that others have published, under conditions of their own.
+    """A figure published by others, under other conditions.
 
     Attributes:
-        score: their measure, 0 to 1.
-        n: questions; 0 where they do not say.
+        score: 0 to 1.
+        n: questions; 0 if unknown.
         conditions: model, questions and corpus, in words.
-        source: where it stands.
     """
 
     score: float
@@ -119,8 +112,8 @@ class Split:
 
     Attributes:
         file: relative to the folder of the dataset.
-        sha256: of the file, in hexadecimal digits; "" where it is not pinned.
-        url: where it can be had; "" where it has no address of its own.
+        sha256: in hexadecimal digits; "" if not pinned.
+        url: for the download; may be "".
     """
 
     name: str
@@ -131,27 +124,19 @@ class Split:
 
 @dataclass(frozen=True, slots=True)
 class Dataset:
-    """A dataset as it is declared: data about data, no code.
+    """A declared dataset.
 
     Attributes:
-        name: what it is called by ("lawqa").
-        title: as published.
-        source: where it is published.
-        licence: its terms.
-        reader: the format of its files; a name in `localrag.evaluation.datasets.readers`.
-        splits: where none is named, the first one that is at hand is used.
-        corpus: files and folders, relative to the folder of the data, that make the corpus the
-            questions are about.
-        excerpts: files of passages that the corpus lacks, as
-            `localrag.evaluation.datasets.acquiring` reads them; each passage becomes a document
-            of the corpus.
-        hints: how to come by a file or folder that has no address, by its path.
-        caveats: what has to be known to judge a score on it, a sentence each.
-        measure: how answers in free text are measured; a name in
-            `localrag.evaluation.measures.MEASURES`.
-        synonyms: files of words that the measure takes for the same, relative to the folder of the
-            dataset; of those that are at hand a later one takes precedence.
-        published: figures by method; several for one method under different conditions.
+        name: short name ("lawqa").
+        reader: format of its files; a name in `localrag.evaluation.datasets.readers`.
+        splits: by default, the first one present is used.
+        corpus: files and folders of the corpus, relative to the folder of the data.
+        excerpts: files of passages missing from the corpus; each becomes a document
+            (`localrag.evaluation.datasets.acquiring`).
+        hints: by path, how to get a file or folder without an address.
+        caveats: sentences needed to judge a score.
+        measure: of answers in free text; a name in `localrag.evaluation.measures.MEASURES`.
+        synonyms: files for the measure, relative to the folder of the dataset; later ones win.
     """
 
     name: str
@@ -174,13 +159,10 @@ class Questions:
     """The questions of one split, read and checked.
 
     Attributes:
-        split: the name of the split; the name of the file where a file was given instead.
-        sha256: of the file they were read from.
-        own: whether a user gave them in the place of a split. What is said and published of the
-            dataset does not hold for them, and `dataset` does not claim it.
-        own_documents: whether each is asked of the documents alone that came with it; its query
-            names them.
-        unanswerable: whether each is followed by a variant without those that support its answer.
+        split: its name, or the name of a user's file.
+        own: whether a user's file replaces the split; caveats and published figures do not apply.
+        own_documents: whether each question is asked of its own documents only, named in its query.
+        unanswerable: whether each is followed by a variant without its supporting documents.
     """
 
     dataset: Dataset
@@ -193,19 +175,16 @@ class Questions:
 
     @property
     def are_claims(self) -> bool:
-        """Whether they are claims, to be checked."""
+        """Whether they are claims to check."""
         return self.dataset.measure == CLAIMS
 
 
 class Cause(StrEnum):
-    """Why an answer is wrong, after the error analysis of the published study.
+    """Cause of a wrong answer.
 
-    CORPUS: the corpus lacks every gold provision, so that no search could find one.
-    SEARCH: no gold provision was among the hits that the answer could rest on.
-    EVIDENCE: gold was found, but what the model was shown or the answer cites lacks it.
-    REPLY: the reply stayed malformed, or no answer came for another reason.
-    REASONING: the gold provision was there, or nothing was searched, or no gold is known, and the
-        answer is wrong.
+    CORPUS: the corpus has no gold provision. SEARCH: no gold provision was among the hits.
+    EVIDENCE: gold was found, but not shown to the model or not cited. REPLY: the reply stayed
+    malformed, or there is no answer. REASONING: any other wrong answer.
     """
 
     CORPUS = "corpus"
@@ -217,11 +196,11 @@ class Cause(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Spent:
-    """What an answer, or several, cost.
+    """Cost of one or several answers.
 
     Attributes:
         calls: of chat models, retries included.
-        retries: calls whose reply could not be used.
+        retries: calls with an unusable reply.
         prompt, cached, completion: tokens.
         seconds: wall time.
     """
@@ -238,7 +217,7 @@ class Spent:
         """Sum up calls of a model.
 
         Raises:
-            ValueError: a number is none that an answer can have cost.
+            ValueError: a number is negative or infinite.
         """
         spent = cls(
             calls=len(calls),
@@ -258,8 +237,8 @@ DETERMINISTIC, JUDGE = "deterministic", "judge"
 """Who gives verdicts: the comparison by code, and a model."""
 
 
-class Reading(StrEnum):
-    """What a stage made of the hits for a query, held against the gold triple."""
+class StageReading(StrEnum):
+    """A stage's reading of the hits, compared with the gold triple."""
 
     RIGHT = "right"
     WRONG = "wrong"
@@ -267,48 +246,41 @@ class Reading(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Search:
-    """One query of a derivation at one of the stages that were asked.
+class StageSearch:
+    """One query of a derivation at one stage.
 
     Attributes:
-        found: whether the hits that the stage read hold the gold triple, or say it.
-        reading: what the stage made of them.
+        found: whether the hits hold or state the gold triple.
     """
 
     stage: Stage
     found: bool
-    reading: Reading
+    reading: StageReading
 
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """What became of one question under one method and one order of its options.
+    """Result of one question, method and order of options.
 
     Attributes:
-        question: its id.
-        order: which of the orders of its options, from 0, the order of the dataset.
-        score: 0 to 1; for a choice 1 if it is right, else 0; else the leading figure of the
-            measure of the dataset. A failure scores 0.
-        chosen: the label chosen, in the order of the dataset, or the verdict on a claim; "" where
-            there is none.
-        shown: the label chosen, as it was shown: the position.
-        failure: the type of the error in the place of an answer; "" where there is one.
-        cause: why it scores less than 1; None where it does not.
-        recall: by stage, for each gold place the rank of the first hit that is it, 0 for none; of
-            several searches, as for single options, the best rank.
-        lengths: by stage, how many hits the longest of its lists holds.
-        notes: what the trace says was left out, switched off or stood in for something else.
-        transient: whether the failure may be gone by itself; the next call asks again.
-        status: of the answer, as in `localrag.answer.types.Status`; "" for a failure.
-        measures: the figures of an answer in free text, 0 to 1, by name; of a failure all 0.
-        verdicts: on answer and derivation, by who gave them (`DETERMINISTIC`, `JUDGE`).
-        unjudged: why the judge gave no verdict; "" where it did, or there is none.
-        judging: what the verdict of the judge cost; no part of `spent`.
-        searches: by query and stage, what was found and what was made of it; of queries that ask
-            for a gold triple.
-        unsought: gold triples that no query asked for.
-        sentences: for each gold sentence whether the model was shown it; empty where there is none,
-            or it is not known what was shown.
+        order: of the options, from 0.
+        score: 0 to 1: right or wrong for a choice, else the main figure of the measure; 0 for a
+            failure.
+        chosen: label in the order of the dataset, or verdict on a claim; may be "".
+        failure: type of the error; "" for an answer.
+        cause: why the score is below 1; None otherwise.
+        recall: by stage, the best rank of each gold place; 0 if not found.
+        lengths: by stage, hits in its longest list.
+        notes: from the trace: what was left out, switched off or replaced.
+        transient: whether the next call asks again.
+        status: as in `localrag.answer.types.Status`; "" for a failure.
+        measures: figures of an answer in free text, 0 to 1, by name; 0 for a failure.
+        verdicts: on answer and derivation, by their source (`DETERMINISTIC`, `JUDGE`).
+        unjudged: why the judge gave no verdict.
+        judging: cost of the judge, not part of `spent`.
+        searches: by query and stage, for queries about a gold triple.
+        unsought: number of gold triples without a query.
+        sentences: for each gold sentence, whether it was shown; empty if unknown.
     """
 
     question: str
@@ -328,18 +300,17 @@ class Result:
     verdicts: Mapping[str, str] = field(default_factory=dict)
     unjudged: str = ""
     judging: Spent = Spent()
-    searches: tuple[Search, ...] = ()
+    searches: tuple[StageSearch, ...] = ()
     unsought: int = 0
     sentences: tuple[bool, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class NotMeasured:
-    """What was asked for and has no results: a method that cannot be run, an entry that stopped.
+    """A method or entry without results.
 
     Attributes:
-        name: of the method or the entry.
-        cause, cure: sentences; there may be no cure.
+        cause, cure: sentences; the cure may be "".
     """
 
     name: str
@@ -353,15 +324,11 @@ Scores = Mapping[str, tuple[int, int]]
 
 @dataclass(frozen=True, slots=True)
 class PairRating:
-    """What a judge gave the answers of two entries to one question.
+    """A judge's scores of two entries on one question.
 
     Attributes:
-        question: its id.
-        first, second: the names of the entries.
-        as_named, swapped: scores of the first and of the second entry, where the answer of the
-            first was shown first, and where it was shown last; empty where the judge gave none.
-        problem: why it gave none in one of them; "" where it gave both.
-        spent: on both.
+        as_named, swapped: scores of both, with the first shown first or last; empty if there are
+            none.
     """
 
     question: str
@@ -375,14 +342,11 @@ class PairRating:
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """One line of a report's table: a method under its settings, with all its results.
+    """One line of a report's table, with all its results.
 
     Attributes:
-        name: unique in the report; the method, with the model where one run compares several.
-        method: its name.
-        made_with: by dotted name, what the answers depend on: model and quantisation, prompts,
-            corpus, settings, version of the code.
-        results: question by question, order by order; complete.
+        name: unique in the report: the method, and the model if there are several.
+        made_with: everything the answers depend on, by dotted name.
     """
 
     name: str
@@ -393,21 +357,14 @@ class Entry:
 
 @dataclass(frozen=True, slots=True)
 class Evaluation:
-    """A finished evaluation, as reports and comparisons read it.
+    """A finished evaluation.
 
     Attributes:
-        id: the name of its run folder.
-        questions: what was asked; with the dataset.
-        orders: how many orders of the options each question was asked in.
-        entries: a method each, in the order asked for.
-        machine: processor, memory and system, in words.
-        date: ISO date and time (UTC) of its end.
-        not_measured: what has no results, and why.
-        lacking: by question, the gold places that the corpus does not hold; only of questions of
-            which it lacks some, and only where a method searches.
-        judge: by dotted name, what the verdicts of the judge were made with; empty without one.
-        measured_with: what has to be known of the figures of the measure.
-        ratings: of a judge, where it rates answers in pairs: every two entries, every question.
+        date: ISO date and time (UTC) of the end.
+        lacking: by question, gold places missing from the corpus; only if a method searches.
+        judge: everything its verdicts depend on, by dotted name; empty without a judge.
+        measured_with: notes on the figures of the measure.
+        ratings: of every two entries, if a judge rates pairs.
     """
 
     id: str
@@ -436,11 +393,11 @@ def rotated(query: Query, order: int) -> Query:
 
 
 def in_dataset_order(shown: str, order: int, options: int) -> str:
-    """The label that an option has in the order of the dataset.
+    """The label of an option in the order of the dataset.
 
     Args:
-        shown: the label it has in `order`.
-        order: the order it was shown in.
+        shown: its label in `order`.
+        order: the order shown.
         options: how many there are.
 
     Raises:
@@ -450,10 +407,7 @@ def in_dataset_order(shown: str, order: int, options: int) -> str:
 
 
 class Verdict(StrEnum):
-    """Whether an answer and its derivation are right, in this order (true, false).
-
-    NA: there is no answer, whatever was derived.
-    """
+    """Whether an answer and its derivation are right (true, false); NA without an answer."""
 
     TT = "TT"
     TF = "TF"
@@ -463,7 +417,7 @@ class Verdict(StrEnum):
 
     @classmethod
     def of(cls, *, answer: bool, derivation: bool) -> "Verdict":
-        """The verdict on an answer that there is."""
+        """The verdict on an existing answer."""
         return cls("FT"[answer] + "FT"[derivation])
 
 
@@ -475,20 +429,15 @@ Measured = Callable[[str, Sequence[Triple], Question], _T]
 
 @dataclass(frozen=True, slots=True)
 class Measure:
-    """A way to measure answers in words.
+    """A measure of answers in free text.
 
     Attributes:
-        score: the figure, among `figures`, that counts as the score.
-        figures: by name, 0 to 1 each, better when higher.
-        verdict: by comparison alone, without a model; None where derivations are not looked at.
-        notes: what has to be known of the figures: what they were made with, and which could not
-            be made.
-        of_checks: makes the figures of a claim that was checked, in the place of `figures`; None
-            where the questions are no claims.
-        of_claims: makes the figures of the statements of an answer and of its citations, in the
-            place of `figures`; None where its text alone is measured.
-        rated: whether a judge rates answers in pairs (`localrag.evaluation.rating`), and gives no
-            verdicts.
+        figures: by name, 0 to 1, higher is better.
+        verdict: by comparison; None if derivations are not examined.
+        notes: versions used, and figures that are missing.
+        of_checks: figures of a checked claim, instead of `figures`; None for questions.
+        of_claims: figures of statements and citations, instead of `figures`; None otherwise.
+        rated: whether a judge rates answers in pairs instead of giving verdicts.
     """
 
     score: str
@@ -504,13 +453,11 @@ class Measure:
 
 @dataclass(frozen=True, slots=True)
 class Asking:
-    """A batch begins: one order of the options under one method; its own events follow.
+    """A batch begins: one order of options and one method.
 
     Attributes:
-        name: of the entry.
         order: from 0.
-        orders: how many there are.
-        place, batches: which batch of how many that have something to ask.
+        place, batches: number of this batch, and of all.
     """
 
     name: str
@@ -522,7 +469,7 @@ class Asking:
 
 @dataclass(frozen=True, slots=True)
 class Halted:
-    """An entry cannot go on; the others do."""
+    """An entry cannot continue; the others do."""
 
     name: str
     cause: str
@@ -531,12 +478,10 @@ class Halted:
 
 @dataclass(frozen=True, slots=True)
 class Judging:
-    """A model begins to judge the answers of an entry; its progress follows.
+    """A model begins to judge an entry.
 
     Attributes:
-        name: of the entry.
-        judge: the model.
-        place, entries: which entry of how many that have something to judge.
+        place, entries: number of this entry, and of all.
     """
 
     name: str
@@ -547,13 +492,7 @@ class Judging:
 
 @dataclass(frozen=True, slots=True)
 class Unjudged:
-    """The judge gave no verdict on an answer.
-
-    Attributes:
-        name: of the entry.
-        question: its id.
-        problem: why.
-    """
+    """The judge gave no verdict on an answer."""
 
     name: str
     question: str

@@ -1,8 +1,7 @@
-"""Answering with a method, for `ask`, `batch`, `eval` and the workbench alike.
+"""Answers questions with a method, for `ask`, `batch`, `eval` and the workbench.
 
-A question that follows others is read behind them (`localrag.search.written`). Where a model
-takes part, it makes the question whole instead (その罰則は); what it writes is taken only if it
-keeps the numbers of the question, and names no law or number that nobody has asked about.
+A follow-up is read together with the questions before it (`localrag.search.written`). With a
+model, the model completes it instead (その罰則は); see `localrag.methods.searches`.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -14,7 +13,7 @@ from threading import RLock
 from types import MappingProxyType
 from typing import TYPE_CHECKING, NamedTuple, Self, cast
 
-from localrag.answer.types import UNWATCHED, Answer, Stage, Unanswered, Watch
+from localrag.answer.types import UNWATCHED, Answer, Unanswered, Watch
 from localrag.corpus.config import Config, MethodConfig
 from localrag.corpus.inference.opening import open_chat
 from localrag.corpus.workspace import Workspace
@@ -23,6 +22,8 @@ from localrag.language import N_
 from localrag.methods.catalogue import (
     FEWEST,
     LABELS,
+    WITH_MODEL,
+    WITHOUT_MODEL,
     Case,
     Method,
     Resources,
@@ -48,19 +49,18 @@ from localrag.text.progress import ignore
 
 if TYPE_CHECKING:
     from localrag.answer.prompts import OptimisedPrompt
-    from localrag.methods.remembered import Remembered
-    from localrag.methods.toolkit import Toolkit
+    from localrag.methods.toolkit import Remembered, Toolkit
     from localrag.prepare.index import LayerIndex
     from localrag_models.chat import ChatModel
 
 
 class FollowedQuestion(NamedTuple):
-    """A question as it is to be answered.
+    """A question without a history.
 
     Attributes:
-        query: standing by itself, without a history.
-        read_as: its text where that is not as asked; else empty.
-        trace: how it was read.
+        query: the question.
+        read_as: its text, if it is not as asked; else "".
+        trace: of the reading.
     """
 
     query: Query
@@ -71,13 +71,9 @@ class FollowedQuestion(NamedTuple):
 def read_question(
     query: Query, resources: Resources, watch: Watch = UNWATCHED, *, with_model: bool
 ) -> FollowedQuestion:
-    """Read a question behind those before it; of every other, its citations are written out.
+    """Complete a follow-up from its history; write out the citations of any other question.
 
-    Args:
-        query: the question, with the history that it may lean on.
-        resources: of the run.
-        watch: hears of it as of a stage, whose `query` is the question as it is read.
-        with_model: whether the chat model takes part.
+    The watch hears of a follow-up as of a stage. Its `query` is the completed question.
 
     Raises:
         Cancelled: the answer is no longer wanted.
@@ -91,7 +87,7 @@ def read_question(
     toolkit = PlainToolkit(resources, watch)
     events: list[Fact] = []
     if with_model:
-        from localrag.methods.rewriting import made_whole
+        from localrag.methods.searches import made_whole
         from localrag.methods.toolkit import Toolkit
 
         toolkit = with_its_model = Toolkit(resources, watch)
@@ -113,18 +109,10 @@ def search_rewritten(
     asked: Query,
     k: int | None,
 ) -> Retrieval:
-    """Search for a query, and for what the chat model writes of it.
-
-    Args:
-        retriever: of the corpus, open for the day that is asked for.
-        workspace: has the model.
-        corpus: its name.
-        config: the settings.
-        asked: the query.
-        k: how many hits to give back; as the settings say by default.
+    """Search for a query, and for the searches written by the chat model.
 
     Raises:
-        UsageError: the settings name no model that writes, or the query cannot be searched for.
+        UsageError: the settings name no chat model, or the query cannot be searched for.
         ModelUnusable: the model cannot be opened.
         StoreError, IndexUnusable: something cannot be used; the cure is named.
     """
@@ -143,14 +131,12 @@ def search_rewritten(
     return replace(found, trace=toolkit.trace)
 
 
-WITHOUT_MODEL, WITH_MODEL = "extractive", "generative"
-"""The methods that answer where none is named: without a chat model, and with one."""
-
-
 class MethodResources:
-    """What all questions of a run share; fulfils `localrag.methods.toolkit.Resources`.
+    """The resources of a run; fulfils `localrag.methods.catalogue.Resources`.
 
-    Corpus and model are opened when they are first needed, and stay open for every method.
+    Corpus and model are opened when they are first needed, and stay open. Opening raises
+    `NotFoundError` for an unknown corpus, `UsageError` for a missing model or layer, and
+    `StoreError`, `IndexUnusable` or `ModelUnusable` for what cannot be used, with the cure.
     """
 
     def __init__(
@@ -160,7 +146,7 @@ class MethodResources:
         config: Config,
         retriever: Retriever | None = None,
     ) -> None:
-        """Remember what to open; a retriever that is given is open, and stays so."""
+        """Opens nothing. A given retriever stays open."""
         self.settings = config.chat
         self._given = retriever
         self.reading = RLock()
@@ -173,38 +159,28 @@ class MethodResources:
 
     @property
     def retriever(self) -> Retriever:
-        """Finds passages of the corpus.
-
-        Raises:
-            NotFoundError: there is no such corpus.
-            StoreError, IndexUnusable, ModelUnusable: something cannot be used; the cure is named.
-        """
+        """Finds passages of the corpus."""
         with self._opening:
             return self._retriever
 
     @property
     def model(self) -> "ChatModel":
-        """The chat model.
-
-        Raises:
-            UsageError: the settings name none.
-            ModelUnusable: it cannot be used.
-        """
+        """The chat model."""
         with self._opening:
             return self._model
 
     def checked(self, query: Query) -> Query:
-        """A query that can be asked, with what the settings want of documents.
+        """A valid query, with the filters of the settings.
 
         Raises:
-            UsageError: it cannot be asked, or the setting cannot be read.
+            UsageError: the query or the setting is invalid.
         """
         return checked(query, self._config.retrieval)
 
     @cached_property
     def remembered(self) -> "Remembered | None":
-        """What models wrote before."""
-        from localrag.methods.remembered import Remembered
+        """Stored replies of models."""
+        from localrag.methods.toolkit import Remembered
 
         return Remembered(self._workspace.searches)
 
@@ -215,10 +191,10 @@ class MethodResources:
 
     @cached_property
     def query_prompt(self) -> "OptimisedPrompt | None":
-        """The optimised prompt that the settings name.
+        """The optimised prompt of the settings.
 
         Raises:
-            NotFoundError: there is none of this name.
+            NotFoundError: no prompt has this name.
         """
         if not (name := self._config.method.query_prompt):
             return None
@@ -235,12 +211,7 @@ class MethodResources:
 
     @property
     def layers(self) -> "LayerIndex":
-        """The index of the derived layers of the corpus.
-
-        Raises:
-            UsageError: none was prepared.
-            IndexUnusable, ModelUnusable: something cannot be used; the cure is named.
-        """
+        """The index of the derived layers of the corpus."""
         with self._opening:
             return self._layers
 
@@ -269,13 +240,7 @@ class MethodResources:
         layers: Sequence[str] = (),
         on_load: Callable[[str, int, int], None] = ignore,
     ) -> None:
-        """Open the corpus now, and the model if it takes part; raises as the properties do.
-
-        Args:
-            model: whether it takes part.
-            layers: that have to be prepared.
-            on_load: told how much of the model is loaded, as `open_chat` says.
-        """
+        """Open the corpus and layers, and the model if wanted; `on_load` as for `open_chat`."""
         self.retriever  # noqa: B018 - to look at it opens it
         if layers:
             from localrag.prepare.index import require_layers
@@ -292,14 +257,7 @@ class MethodResources:
 
     @contextmanager
     def on_day(self, day: date | None) -> "Iterator[MethodResources]":
-        """What answers from the law of the day that a question says; the settings' day goes before.
-
-        Args:
-            day: None where the question says none.
-
-        Raises:
-            StoreError, IndexUnusable, ModelUnusable: something cannot be used; the cure is named.
-        """
+        """The resources for the day in a question, unless the settings give a day."""
         if day is None or self._config.retrieval.day:
             yield self
             return
@@ -309,7 +267,7 @@ class MethodResources:
             yield then
 
     def write_down(self, query: Query, method: str) -> None:
-        """Write down what is asked, where the settings say so.
+        """Write the question into the journal, if the settings say so.
 
         Raises:
             StorageError: it cannot be written.
@@ -321,7 +279,7 @@ class MethodResources:
             write_down(self._workspace, self._corpus, method, query.text, query.options)
 
     def close(self) -> None:
-        """Let go of the corpus and the model."""
+        """Close the corpus and the model."""
         self._opened.close()
 
     def __enter__(self) -> Self:
@@ -332,7 +290,7 @@ class MethodResources:
 
 
 class _ResourcesOfADay(MethodResources):
-    """The corpus as of another day, with the chat model of the others."""
+    """The corpus as of another day, with the same chat model."""
 
     def __init__(
         self, workspace: Workspace, corpus: str, config: Config, others: MethodResources
@@ -342,7 +300,7 @@ class _ResourcesOfADay(MethodResources):
 
     @property
     def model(self) -> "ChatModel":
-        """The chat model; raises as that of `MethodResources`."""
+        """The chat model; raises as in `MethodResources`."""
         return self._others.model
 
     @property
@@ -355,10 +313,10 @@ class Answerer:
     """Answers questions with one method; fulfils `localrag.ops.batch.types.AnswerSource`.
 
     Args:
-        method: the way to answer.
-        resources: corpus and model; whoever opened them closes them.
-        contexts: by question, the texts known to answer it, for the methods that read them.
-        settings: of the method, its name apart.
+        method: answers.
+        resources: corpus and model; the caller closes them.
+        contexts: by question, the texts known to answer it, for methods reading them.
+        settings: the section ``method``.
     """
 
     def __init__(
@@ -371,41 +329,38 @@ class Answerer:
         self._method = method
         self._resources = resources
         self._settings = settings
-        self._stages = tuple(tuple(Stage)[int(n) - 1] for n in settings.stages.split("-"))
         self._contexts = contexts
         prompt = resources.query_prompt if method.writes_queries else None
         self._seen = prompt.seen if prompt else frozenset()
 
     @property
     def parallel(self) -> int:
-        """How many threads may call `answer` at the same time and gain by it."""
+        """How many threads can usefully call `answer` at the same time."""
         return self._resources.model.parallel if self._method.needs_model else 1
 
     @property
     def model(self) -> str:
-        """The id of the model that takes part; "" for none."""
+        """The id of the model; "" for a method without one."""
         return self._resources.model.id if self._method.needs_model else ""
 
     @property
     def retriever(self) -> Retriever:
-        """Finds passages; to be used by one thread at a time."""
+        """Finds passages, for one thread at a time."""
         return self._resources.retriever
 
     def answer(self, query: Query, watch: Watch = UNWATCHED) -> Answer:
-        """Answer one question; may be called from several threads.
+        """Answer one question; several threads may call this.
 
-        A day of the law that the question says holds, unless the settings give one.
+        A day in the question selects the law of that day, unless the settings give one.
 
-        Args:
-            query: the question; with a history it is read as one that may lean on it.
-            watch: follows the stages, and what a model writes.
+        `query`: the question, maybe with a history.
 
         Raises:
             Cancelled: the answer is no longer wanted.
             UsageError: the method cannot answer such a question.
-            StorageError: questions are to be written down, and this one cannot be.
-            Unanswered: a model failed, or its reply stayed malformed after the retry.
-            IndexUnusable: the index turned out to be damaged.
+            StorageError: the journal of questions cannot be written.
+            Unanswered: a model failed, or its reply was malformed twice.
+            IndexUnusable: the index is damaged.
         """
         self._resources.write_down(query, self._method.name)
         asked = self._resources.checked(query)
@@ -440,12 +395,12 @@ class Answerer:
     def _toolkit(
         self, resources: MethodResources, watch: Watch, trace: Trace, asked: Query
     ) -> "Toolkit":
-        """What the method answers a question with; what calls a model is imported for it alone."""
+        """The toolkit of the method. Only a method with a model imports the toolkit for it."""
         if self._method.needs_model or self._method.layers:
             from localrag.methods.toolkit import Toolkit
 
             return Toolkit(resources, watch, trace, asked)
-        # Such a method takes no more than that (`Method.answer`).
+        # A method without a model uses only this part of a toolkit.
         return cast("Toolkit", PlainToolkit(resources, watch, trace, asked))
 
     def _case(self, query: Query, asked: Query) -> Case:
@@ -469,7 +424,7 @@ class Answerer:
                     label=label,
                 )
         context = self._contexts.get(asked, "") if self._method.reads_context else ""
-        return Case(query, context, self._stages, self._settings)
+        return Case(query, context, self._settings)
 
 
 @contextmanager
@@ -479,32 +434,25 @@ def open_answers(
     config: Config,
     on_load: Callable[[str, int, int], None] = ignore,
 ) -> Iterator[Answerer]:
-    """Open what the settings say answers questions; what cannot be used is told before the first.
-
-    Args:
-        workspace: where the corpus is.
-        corpus: its name.
-        config: the settings.
-        on_load: told how much of the model is loaded, as `open_chat` says.
+    """Open the method of the settings. Anything unusable is an error before the first question.
 
     Raises:
-        UsageError: there is no such method, it is for evaluations only, or it needs a model and
-            the settings name none.
+        UsageError: there is no such method, it is only for evaluations, or the settings name no
+            model
+            for it.
         NotFoundError: there is no such corpus.
         StoreError, IndexUnusable, ModelUnusable: something cannot be used; the cure is named.
     """
     chosen = answering_method(config)
     with MethodResources(workspace, corpus, config) as resources:
-        # A prompt that is lacking is told before anything is loaded.
+        # A missing prompt is an error before anything is loaded.
         answerer = Answerer(chosen, resources, settings=config.method)
         resources.open(model=chosen.needs_model, layers=chosen.layers, on_load=on_load)
         yield answerer
 
 
 def named_method(config: Config) -> Method:
-    """The method that the settings name, else the default.
-
-    That is `WITH_MODEL` where they name a chat model, else `WITHOUT_MODEL`.
+    """The method of the settings, else `WITH_MODEL` or `WITHOUT_MODEL`.
 
     Raises:
         UsageError: there is no such method.
@@ -516,7 +464,7 @@ def answering_method(config: Config) -> Method:
     """The method for questions of a user; see `named_method`.
 
     Raises:
-        UsageError: there is no such method, or it is for evaluations only.
+        UsageError: there is no such method, or it is only for evaluations.
     """
     chosen = named_method(config)
     if chosen.reads_context:

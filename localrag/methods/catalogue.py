@@ -1,21 +1,26 @@
-"""Every method by its name: what a method is given and gives back, the options it chooses between.
+"""The methods: what one is given, what it declares, and how it is found by its name.
 
-What a method needs is imported when it is used.
+A method registers itself in its own file. The file has its name, or the beginning of it:
+`decon-hybrid` is in ``decon.py``. So one method is found without importing the others.
 """
 
 import difflib
 import json
+import pkgutil
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import cache
+from enum import StrEnum
+from functools import cache, partial
 from hashlib import blake2b
-from pkgutil import resolve_name
+from importlib import import_module
 from threading import RLock
-from typing import TYPE_CHECKING, Annotated, Any, Protocol
+from typing import TYPE_CHECKING, Annotated, Any, Protocol, Self, TypeVar
 
-from pydantic import BaseModel, Field, create_model
+from pydantic import BaseModel, ConfigDict, Field, create_model
+from pydantic.fields import FieldInfo
 
-from localrag.answer.types import Answer, Stage
+from localrag import methods
+from localrag.answer.types import Answer
 from localrag.corpus.config import ChatConfig, MethodConfig
 from localrag.errors import UsageError
 from localrag.language import N_
@@ -24,27 +29,29 @@ from localrag.search.types import Query
 if TYPE_CHECKING:
     # The table of the methods needs none of these.
     from localrag.answer.prompts import OptimisedPrompt
-    from localrag.methods.remembered import Remembered
-    from localrag.methods.toolkit import Toolkit
+    from localrag.methods.toolkit import Remembered, Toolkit
     from localrag.prepare.index import LayerIndex
     from localrag.search.pipeline import Retriever
     from localrag_models.chat import ChatModel
 
 LABELS = "abcdefgh"
-"""The label of the first option, of the second …"""
+"""The labels of options, in their order."""
 
 FEWEST = 2
-"""Options that leave something to choose."""
+"""A choice needs at least two options."""
 
 LONGEST_REASON = 300
-"""Characters of the reasons that a model gives for a verdict or a choice, at most."""
+"""Characters of the reason that a model gives for a verdict or a choice, at most."""
+
+WITHOUT_MODEL, WITH_MODEL = "extractive", "generative"
+"""The methods used by default: without a chat model, and with one."""
 
 
 class OptionChoice(BaseModel):
-    """A reply that chooses an option; `choice_among` bounds it to the labels there are.
+    """The choice of an option. `choice_among` limits its label.
 
     Attributes:
-        reason: written first, so that the label follows from it.
+        reason: comes first: the label follows from it.
     """
 
     reason: Annotated[str, Field(max_length=LONGEST_REASON)]
@@ -58,23 +65,23 @@ def labelled(options: Sequence[str]) -> list[tuple[str, str]]:
 
 @cache
 def choice_among(labels: str) -> type[OptionChoice]:
-    """The shape of a reply that chooses one of `labels`, given as one string: "abcd", "ab"."""
+    """The shape of a choice among `labels`, given as one string: "abcd"."""
     label: Any = Annotated[str, Field(pattern=f"^[{labels}]$")]
     return create_model("Choice", __base__=OptionChoice, label=label)
 
 
 def mark(question: str, options: Sequence[str]) -> str:
-    """What stands for a question, whatever the order of its options; 12 hexadecimal digits."""
+    """A digest of a question, in 12 hexadecimal digits; the order of its options is ignored."""
     content = json.dumps([question, sorted(options)]).encode()
     return blake2b(content, digest_size=6).hexdigest()
 
 
 class Resources(Protocol):
-    """What all questions of a run share.
+    """Shared by all questions of a run. A resource is opened when it is first needed.
 
     Attributes:
         settings: of the chat model.
-        reading: held while the retriever is used, which serves one thread at a time.
+        reading: lock for the retriever, which serves one thread at a time.
     """
 
     settings: ChatConfig
@@ -82,7 +89,7 @@ class Resources(Protocol):
 
     @property
     def layers(self) -> "LayerIndex":
-        """The derived layers of the corpus; opened when they are first needed.
+        """The derived layers of the corpus.
 
         Raises:
             UsageError: none was prepared.
@@ -91,22 +98,22 @@ class Resources(Protocol):
 
     @property
     def query_prompt(self) -> "OptimisedPrompt | None":
-        """The optimised prompt that writes queries; None for the built-in one."""
+        """The optimised prompt for queries; None for the built-in one."""
         ...
 
     @property
     def remembered(self) -> "Remembered | None":
-        """What models wrote before; None where nothing is kept."""
+        """Stored replies of models; None if nothing is stored."""
         ...
 
     @property
     def retriever(self) -> "Retriever":
-        """Finds passages; opened when it is first needed."""
+        """Finds passages."""
         ...
 
     @property
     def model(self) -> "ChatModel":
-        """The chat model; opened when it is first needed.
+        """The chat model.
 
         Raises:
             UsageError: the settings name none.
@@ -114,21 +121,34 @@ class Resources(Protocol):
         ...
 
 
+class MethodSettings(BaseModel):
+    """Base of the settings declared by methods for the section ``method``.
+
+    A method subclasses it in its own file. The fields of all subclasses are keys of that section.
+    """
+
+    model_config = ConfigDict(frozen=True)
+
+    @classmethod
+    def of(cls, section: MethodConfig) -> Self:
+        """The values that a section gives, else the defaults."""
+        given = section.model_extra or {}
+        return cls(**{name: given[name] for name in cls.model_fields if name in given})
+
+
 @dataclass(frozen=True, slots=True)
 class Case:
     """A question as a method gets it.
 
     Attributes:
-        query: the question; its options in the order in which they are labelled a, b, c …
-        context: the texts that are known to answer it; "" where they are not known, as outside an
-            evaluation. Only methods with `Method.reads_context` look at it.
-        stages: what is asked in turn. Only methods with `Method.staged` look at it.
-        settings: of the method, its name apart.
+        query: the question. Its options are in the order of their labels.
+        context: the texts known to answer it, in an evaluation; else "". Only methods with
+            `Method.reads_context` use it.
+        settings: the section ``method``; `MethodSettings.of` reads it.
     """
 
     query: Query
     context: str = ""
-    stages: tuple[Stage, ...] = tuple(Stage)
     settings: MethodConfig = MethodConfig()  # noqa: RUF009 - immutable
 
 
@@ -136,13 +156,12 @@ class Case:
 class Calls:
     """How many calls of a model one question takes.
 
-    More where a malformed reply is asked for again; fewer where a step has nothing to show a model,
-    because nothing was found or the context holds none of it.
+    A malformed reply adds a call. A step that has nothing to show the model saves one.
 
     Attributes:
-        fixed: whatever the question.
-        per_option: for each option besides.
-        more: so many more at most, where what is found decides.
+        fixed: for every question.
+        per_option: for each option, in addition.
+        more: at most, if this depends on the hits.
     """
 
     fixed: int = 0
@@ -150,46 +169,53 @@ class Calls:
     more: int = 0
 
     def of(self, options: int) -> int:
-        """The calls that a question with so many options takes at least."""
+        """The least calls for a question with so many options."""
         return self.fixed + self.per_option * options
 
     def most(self, options: int) -> int:
-        """The calls that it takes at most."""
+        """The most calls for it."""
         return self.of(options) + self.more
+
+
+class Purpose(StrEnum):
+    """What a method is for: everyday questions, or the figures of a publication."""
+
+    USE = "use"
+    PAPER = "paper"
 
 
 @dataclass(frozen=True, slots=True)
 class Method:
-    """A way to answer, under the name it is called by.
+    """A way to answer questions.
 
     Attributes:
         name: "statute-fixed".
-        about: what it does, in one sentence; a message marked with `N_`, as `source` is.
-        source: the publication and section that describe it; "" for a method of this project.
-        calls: of a chat model; none where it needs no model.
-        searches: whether it looks into the corpus.
-        reads_context: whether it is given the texts known to answer the question: it marks what
-            retrieval could reach at best, and answers no question of a user.
-        chooses: whether it answers with one of the options, and needs some.
-        writes_queries: whether it can follow an optimised prompt (`localrag optimize`).
-        settings: those of the section ``method`` that it follows, by name ("threshold"), beside the
-            prompt that `writes_queries` says.
+        about: one sentence, marked with `N_`.
+        answer: answers one question with a new toolkit. It raises only errors of localrag.
+            `ModelUnusable` means that a reply was malformed twice.
+        purpose: the group in which `localrag methods` lists it.
+        source: publication and section, marked with `N_`; "" for a method of this project.
+        calls: of a chat model; none if it needs no model.
+        searches: whether it searches the corpus.
+        reads_context: whether it reads the texts known to answer. Such a method shows the ceiling
+            of retrieval, and cannot answer a user.
+        chooses: whether it chooses one of the options.
+        writes_queries: whether it uses an optimised prompt (`localrag optimize`).
+        settings: the keys of the section ``method`` that it uses.
         derives: whether its answers have a derivation.
-        layers: of the corpus, which it searches in (`localrag prepare`).
-        checks: whether what it is asked is a claim, and its answer says what the evidence says of
-            it (`Answer.checked`).
-        answer: answers one question with a fresh toolkit. It raises nothing but errors of
-            localrag; a reply that stays malformed after the retry is `ModelUnusable`.
+        layers: the derived searched layers (`localrag prepare`).
+        checks: whether it checks a claim (`Answer.checked`).
     """
 
     name: str
     about: str
     answer: "Callable[[Case, Toolkit], Answer]"
+    purpose: Purpose = Purpose.PAPER
     source: str = ""
     calls: Calls = Calls()
     searches: bool = True
     reads_context: bool = False
-    chooses: bool = True
+    chooses: bool = False
     writes_queries: bool = False
     settings: tuple[str, ...] = ()
     derives: bool = False
@@ -202,7 +228,7 @@ class Method:
 
     @property
     def staged(self) -> bool:
-        """Whether it asks in the order that the settings give (``method.stages``)."""
+        """Whether the setting ``method.stages`` gives its order."""
         return "stages" in self.settings
 
     @property
@@ -210,59 +236,96 @@ class Method:
         """Whether it cannot answer without a chat model."""
         return self.calls != Calls()
 
+    def settings_in(self, section: MethodConfig) -> dict[str, object]:
+        """Its settings by name, with their values."""
+        declared, given = _declared_fields(), section.model_extra or {}
+        return {name: given.get(name, declared[name].default) for name in self.settings}
 
-_PLACES = {
-    "extractive": "extractive:METHOD",
-    "generative": "generative:METHOD",
-    "statute-direct": "lawqa_study.choosing:DIRECT",
-    "statute-gold": "lawqa_study.choosing:GOLD",
-    "statute-fixed": "lawqa_study.choosing:FIXED",
-    "statute-gepa": "lawqa_study.choosing:GEPA",
-    "statute-options": "lawqa_study.options:OPTIONS",
-    "statute-options-gepa": "lawqa_study.options:OPTIONS_GEPA",
-    "statute-localrag": "statute_localrag:METHOD",
-    "statute-lexical": "agreement.lexical:METHOD",
-    "naive": "multihop.naive:METHOD",
-    "naive-qd": "multihop.naive_qd:METHOD",
-    "decon-plain": "multihop.decon:PLAIN",
-    "decon-plain-qd": "multihop.decon:PLAIN_QD",
-    "decon": "multihop.decon:DECON",
-    "decon-hybrid": "multihop.decon:HYBRID",
-    "chain": "multihop.chain:METHOD",
-    "staged": "staged.method:METHOD",
-    "staged-symbolic": "staged_symbolic.method:METHOD",
-    "chunks": "pr3.method:CHUNKS",
-    "chunks-augmented": "pr3.method:CHUNKS_AUGMENTED",
-    "pr3-plain": "pr3.method:PLAIN",
-    "pr3": "pr3.method:PR3",
-    "pr3-localrag": "pr3.method:LOCALRAG",
-    "fact-check": "fact_check.method:PLAIN",
-    "fact-check-context": "fact_check.method:CONTEXT",
-    "fact-check-rerank": "fact_check.method:RERANK",
-    "fact-check-rerank-context": "fact_check.method:RERANK_CONTEXT",
-    "fact-check-context-rerank": "fact_check.method:CONTEXT_RERANK",
-    "fact-check-localrag": "fact_check.method:LOCALRAG",
-}
 
-NAMES = tuple(_PLACES)
-"""The methods, in the order in which tables show them."""
+_REGISTERED: dict[str, Method] = {}
+
+Answering = TypeVar("Answering", bound=Callable[..., Answer])
+
+
+def register(name: str, about: str, **declared: Any) -> Callable[[Answering], Answering]:
+    """Register a method that the decorated function answers with.
+
+    Args:
+        name: of the method.
+        about: one sentence, marked with `N_`.
+        declared: further fields of `Method`. The function gets all others as keyword arguments:
+            so one function serves the variants of a method.
+    """
+    fields = {key: declared.pop(key) for key in list(declared) if key in Method.__slots__}
+
+    def registered(function: Answering) -> Answering:
+        _REGISTERED[name] = Method(name, about, partial(function, **declared), **fields)
+        return function
+
+    return registered
 
 
 def method(name: str) -> Method:
     """The method of this name.
 
     Raises:
-        UsageError: there is none; names the nearest, or all.
+        UsageError: no method has this name; names the nearest, or all.
     """
-    if name not in _PLACES:
-        near = difflib.get_close_matches(name, NAMES, 1)
+    parts = name.split("-")
+    beginnings = ("_".join(parts[:n]) for n in range(len(parts), 0, -1))
+    if module := next((one for one in beginnings if one in _modules()), None):
+        import_module(f"{methods.__name__}.{module}")
+    if name in _REGISTERED:
+        return _REGISTERED[name]
+    known = names()
+    if name not in known:
+        near = difflib.get_close_matches(name, known, 1)
         raise UsageError(
             N_("There is no method {name!r}."),
             N_("Did you mean {near}?") if near else N_("There is: {known}."),
             name=name,
             near="".join(near),
-            known=", ".join(NAMES),
+            known=", ".join(known),
         )
-    found = resolve_name(f"localrag.methods.{_PLACES[name]}")
-    assert isinstance(found, Method)
+    return _REGISTERED[name]
+
+
+def names() -> tuple[str, ...]:
+    """All methods, in the order of tables: those to use first, the defaults before the others."""
+    for module in _modules():
+        import_module(f"{methods.__name__}.{module}")
+    groups, defaults = tuple(Purpose), (WITHOUT_MODEL, WITH_MODEL)
+    ordered = sorted(
+        _REGISTERED.values(),
+        key=lambda one: (groups.index(one.purpose), one.name not in defaults, one.name),
+    )
+    return tuple(one.name for one in ordered)
+
+
+def declared_settings() -> dict[str, tuple[Any, FieldInfo]]:
+    """The settings declared by methods, by name: type and field. Imports all methods."""
+    names()
+    return {name: (field.annotation, field) for name, field in _declared_fields().items()}
+
+
+def _declared_fields(base: type[MethodSettings] = MethodSettings) -> dict[str, FieldInfo]:
+    found = dict(base.model_fields)
+    for one in base.__subclasses__():
+        found |= _declared_fields(one)
     return found
+
+
+@cache
+def _modules() -> tuple[str, ...]:
+    return tuple(module.name for module in pkgutil.iter_modules(methods.__path__))
+
+
+if TYPE_CHECKING:
+    NAMES: tuple[str, ...]
+    """`names`, found when it is first looked at."""
+else:
+
+    def __getattr__(attribute: str) -> tuple[str, ...]:
+        if attribute != "NAMES":
+            raise AttributeError(attribute)
+        return names()

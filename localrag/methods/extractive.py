@@ -1,14 +1,12 @@
-"""`extractive`: no model; the sentences and provisions that come nearest to the question.
+"""`extractive`: no model; the sentences and provisions nearest to the question, word for word.
 
-1. **Search.** The whole pipeline: resolver, words, meaning, references.
-2. **Quotation.** The pieces of what was found that cover most of the question, each with what it
-   stands under, word for word. Whether they answer the question is for the reader to judge: they
-   are `quoted`, never `supported`. Where nothing covers enough of it, nothing is quoted
-   but what the question cites.
+1. **Search** with all stages: resolver, words, meaning, references.
+2. **Quotation** of the pieces that cover most of the question, each with its stem. They are
+   `quoted`, never `supported`: the reader judges whether they answer. If nothing covers enough of
+   the question, only the cited provisions are quoted.
 
-This file also has what every answer gets, by any method: the provisions that change what it
-quotes, quotations in the place of unsupported words of a model, the nearest passages, and a note
-where the text of a law is old.
+The functions below the method serve the answers of all methods. They add provisions that change a
+quoted one, quotations beside an unsupported answer, the nearest passages, and a note on old texts.
 """
 
 from collections.abc import Iterator, Sequence
@@ -30,7 +28,7 @@ from localrag.corpus.store import CorpusStore
 from localrag.corpus.types import Passage
 from localrag.language import N_
 from localrag.law.applied import changed_by
-from localrag.methods.catalogue import Case, Method, Resources, labelled
+from localrag.methods.catalogue import Case, Purpose, Resources, labelled, register
 from localrag.search.pipeline import Retriever
 from localrag.search.reading import Retrieval
 from localrag.search.types import (
@@ -47,17 +45,17 @@ from localrag.search.written import search_written
 from localrag.text.facts import Fact, FactKind
 
 EVIDENCE = "evidence"
-"""The stage that chooses what a model is shown."""
+"""The stage that chooses the sentences for a model."""
 
 
 class PlainToolkit:
-    """What a method that calls no model answers one question with.
+    """The means with which a method without a model answers one question.
 
-    Every stage raises `localrag.answer.types.Cancelled` where the answer is no longer wanted.
+    Every stage raises `localrag.answer.types.Cancelled` if the answer is no longer wanted.
 
     Attributes:
         trace: every stage and every call of a model so far.
-        found: the hits of every search so far, with its query; a reranking counts as a search.
+        found: the hits of every search so far, with its query. A reranking counts as a search.
     """
 
     def __init__(
@@ -67,14 +65,7 @@ class PlainToolkit:
         trace: Trace = Trace(),  # noqa: B008
         asked: Query | None = None,
     ) -> None:
-        """Go on after the stages and calls of `trace`.
-
-        Args:
-            resources: of the run.
-            watch: follows what is done.
-            trace: of what was done before.
-            asked: the question; the watch hears what comes nearest to it. None for none.
-        """
+        """Continue after `trace`. The watch hears the passages nearest to `asked`."""
         self.trace = trace
         self.found: list[tuple[Query, tuple[Hit, ...]]] = []
         self._resources = resources
@@ -94,10 +85,10 @@ class PlainToolkit:
 
         Args:
             asked: the query.
-            k: how many hits to give back; as the settings say by default.
+            k: how many hits to return; by default as the settings say.
             words: whether to search by words.
             meaning: whether to search by meaning.
-            subject: what the search is for, where a method searches several times ("option a").
+            subject: the name of the search in the trace, if a method makes several ("option a").
         """
         with self._resources.reading:
             retrieval = self._resources.retriever.rank(asked, k, words=words, meaning=meaning)
@@ -106,14 +97,9 @@ class PlainToolkit:
     def known(
         self, name: str, predicate: str, asked: Query, k: int, *, subject: str = ""
     ) -> tuple[Hit, ...]:
-        """Search the triples by their subject and by meaning; see `Retriever.known`.
+        """Search the triples by subject and predicate and by meaning; see `Retriever.known`.
 
-        Args:
-            name: of the subject, however it is written.
-            predicate: that is asked for.
-            asked: the query in words.
-            k: how many hits to give back.
-            subject: as for `search`.
+        The name can have any spelling. `asked` is the query in words.
         """
         with self._resources.reading:
             retrieval = self._resources.retriever.known(name, predicate, asked, k)
@@ -129,11 +115,7 @@ class PlainToolkit:
     ) -> Retrieval:
         """Search with every stage of localrag: resolver, words, meaning, references.
 
-        Args:
-            asked: the query.
-            k: how many hits to give back; as the settings say by default.
-            subject: as for `search`; "" where the question itself is searched for.
-            written: searches that a model wrote for the question, which find as well.
+        `written`: further searches, written by a model.
         """
         query = asked.text if subject else ""
 
@@ -149,7 +131,7 @@ class PlainToolkit:
     def rerank(
         self, asked: Query, hits: Sequence[Hit], k: int, *, subject: str = ""
     ) -> tuple[Hit, ...]:
-        """Order hits anew; see `Retriever.rerank`."""
+        """Rerank hits; see `Retriever.rerank`."""
         with self._resources.reading:
             retrieval = self._resources.retriever.rerank(asked, hits, k)
         return self._record(retrieval, asked, subject).hits
@@ -162,27 +144,24 @@ class PlainToolkit:
 
     @contextmanager
     def retriever(self) -> Iterator[Retriever]:
-        """What searches the corpus, for this thread alone."""
+        """The retriever, for this thread alone."""
         with self._resources.reading:
             yield self._resources.retriever
 
     def quoted(self, asked: Query, retrieval: Retrieval, least: float = 0.0) -> Answer:
-        """The answer of what was found that comes nearest to the question, without a claim.
+        """The answer with quotations of the hits nearest to the question, without a claim.
 
-        Args:
-            asked: the question.
-            retrieval: what was found for it.
-            least: how probably the best quotation must answer the question.
+        The best quotation must answer the question with the probability `least`.
         """
         with self._resources.reading:
             found = quotations(self._resources.retriever, retrieval)
-            # What the question cites is quoted however little of it agrees with the rest.
+            # A cited provision is quoted even if it has few words of the question.
             enough = found.probability >= least or retrieval.cited
             citations = found.citations if enough else ()
         if found.left_out:
             left_out = Fact(FactKind.CITED_NOT_QUOTED, n=found.left_out)
             self.note(EVIDENCE, [left_out])
-        # Without a hit the search has told it.
+        # Without a hit, the search has already noted it.
         if not citations and retrieval.hits:
             with self.store() as store:
                 told = left(store, asked.filters)
@@ -206,18 +185,18 @@ class PlainToolkit:
         query: str = "",
         spans: Sequence[TextSpan] = (),
     ) -> None:
-        """Put a stage into the trace that is not one of the retriever's."""
+        """Record a stage that is not one of the retriever's."""
         found = tuple(hits), seconds, tuple(events)
         self._add(StageRecord(stage, *found, subject, query, spans=tuple(spans)))
 
     def laws_named(self, text: str) -> list[str]:
-        """The ids of the laws of the corpus that a text names, in the order of their names."""
+        """The ids of the laws of the corpus named in a text, in the order of their names."""
         with self._resources.reading:
             matches = self._resources.retriever.names.find_names(text)
         return list(dict.fromkeys(law_id for match in matches for law_id in match.law_ids))
 
     def citation(self, passage: Passage, quote: str) -> Citation:
-        """The citation of a quote, checked by code; rejected where the passage lacks the quote."""
+        """The citation of a quote, checked by code; rejected if the passage does not have it."""
         with self.store() as store:
             return located(store, verify(store, Citation(passage.id, quote, label=passage.header)))
 
@@ -229,10 +208,9 @@ class PlainToolkit:
         citations: Sequence[Citation] = (),
         doubts: Sequence[Fact] = (),
     ) -> Answer:
-        """The answer that chooses an option, with all that was done for it.
+        """The answer for an option, with the trace.
 
-        It is `supported` where every claim rests on a verified quotation, there is one, and no
-        doubt is left; else `unsupported`.
+        It is `supported` if every claim has a verified quotation and there is no doubt.
         """
         if not citations:
             doubts = doubts or [Fact(FactKind.NOT_QUOTED)]
@@ -256,7 +234,6 @@ class PlainToolkit:
         return retrieval
 
     def _find(self, asked: Query, hits: tuple[Hit, ...], *, is_of_matter: bool = True) -> None:
-        """Keep what a search found, and tell the watch what comes nearest by now."""
         self.found.append((asked, hits))
         if self._asked and is_of_matter and self._watch is not UNWATCHED:
             self._watch.near(nearest(self._asked, self.found, ()))
@@ -267,23 +244,20 @@ class PlainToolkit:
         self._watch.require()
 
 
+@register(
+    "extractive",
+    N_("no model: the sentences and provisions that come nearest, word for word"),
+    purpose=Purpose.USE,
+)
 def answer(case: Case, toolkit: PlainToolkit) -> Answer:
     """Answer one question by the steps at the head of this file."""
     return toolkit.quoted(case.query, toolkit.retrieve(case.query))
 
 
-METHOD = Method(
-    name="extractive",
-    about=N_("no model: the sentences and provisions that come nearest, word for word"),
-    answer=answer,
-    chooses=False,
-)
-
-
 def with_quotations(answer: Answer, query: Query, resources: Resources) -> Answer:
-    """An answer that a model wrote and code could not support, with what answers without a model.
+    """An answer of a model that code could not support, with quotations found without a model.
 
-    A law that the question names and the corpus lacks has no quotations in another one.
+    If the question names a law missing in the corpus, no other law is quoted.
     """
     if answer.status is not Status.UNSUPPORTED or not answer.trace.calls or answer.absent:
         return answer
@@ -297,9 +271,9 @@ def with_quotations(answer: Answer, query: Query, resources: Resources) -> Answe
 
 
 def with_nearest(answer: Answer, query: Query, found: Found) -> Answer:
-    """The answer with the nearest passages; none where a law that the question names is absent.
+    """The answer with the nearest passages.
 
-    Below the name of such a law a passage of another one could pass for an answer.
+    An absent law has none: another law could pass for an answer.
     """
     near = nearest(query, found, (*answer.citations, *answer.quotations))
     if not answer.absent:
@@ -313,7 +287,7 @@ def with_nearest(answer: Answer, query: Query, found: Found) -> Answer:
 
 
 def with_age(answer: Answer, resources: Resources) -> Answer:
-    """The answer with a note of the laws whose text it quotes is old; once in a conversation."""
+    """The answer with a note on old texts of laws; only once in a conversation."""
     shown = (*answer.citations, *answer.quotations)
     quoted = (one.passage_id.rpartition("#")[0] for one in shown if one.verified)
     with resources.reading:
@@ -325,7 +299,7 @@ def with_age(answer: Answer, resources: Resources) -> Answer:
 
 
 def with_changes(answer: Answer, resources: Resources) -> Answer:
-    """The answer with the provisions that have what it quotes read otherwise for the time being."""
+    """The answer with the provisions that currently change the reading of a quoted one."""
     quoted = [one for one in answer.citations if one.verified]
     known = {one.passage_id for one in quoted}
     added: list[Citation] = []

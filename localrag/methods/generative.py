@@ -1,19 +1,18 @@
 """`generative`: a model writes claims on numbered sentences, and code checks every claim.
 
-1. **Search.** The whole pipeline: resolver, words, meaning, references. Where the corpus has laws,
-   the model first writes searches in their words (`localrag.methods.searches`).
-2. **Sentences.** Those of what was found that may answer, numbered, with stems and neighbours.
-3. **Claims.** One call of the model: claims, each with the numbers of the sentences it rests on.
-   The words quoted are put in by code, so no quotation can be wrong.
-4. **Checks.** Whatever a claim says must be said by the sentences it cites
-   (`ClaimChecker`). Where it is not, code looks for the sentences that carry the claim
-   and cites these instead; where there are none, the answer is `unsupported`. So it is where the
-   sentences hardly speak of the question, or no claim is the kind of answer asked for. Sentences
-   that carry nothing of a claim are not cited.
-5. **Second reading**, where the settings switch it on (``chat.second_reading``): the same model
-   says with one token whether the sentences say the claim; its probability decides.
-6. **No answer.** Where the model finds none, the quotations that come nearest are shown, if they
-   answer almost certainly (`localrag.answer.support`); they are `quoted`, not `supported`.
+1. **Search** with all stages: resolver, words, meaning, references. For laws the model first writes
+   searches in their words (`localrag.methods.searches`).
+2. **Sentences** of the hits that may answer, numbered, with stems and neighbours.
+3. **Claims.** One call: claims with the numbers of their sentences. Code inserts the quoted words,
+   so no quotation can be wrong.
+4. **Checks** (`ClaimChecker`). The cited sentences must state the claim. If they do not, code looks
+   for sentences that do, and cites these. If no sentence does, the answer is `unsupported`. It is
+   also `unsupported` if the sentences are hardly about the question, or no claim is of the kind
+   asked for. Other sentences are not cited.
+5. **Second reading**, if ``chat.second_reading`` is on. The same model says with one token whether
+   the sentences state the claim.
+6. **No answer.** If the model finds none, quotations that almost certainly answer are shown
+   (`localrag.answer.support`). They are `quoted`, not `supported`.
 """
 
 from collections.abc import Sequence
@@ -32,7 +31,7 @@ from localrag.answer.prompts import language_of
 from localrag.answer.types import Answer, Citation, Claim, Mismatch, MismatchKind, Status
 from localrag.corpus.store import CorpusStore
 from localrag.language import N_
-from localrag.methods.catalogue import Calls, Case, Method
+from localrag.methods.catalogue import Calls, Case, Purpose, register
 from localrag.methods.extractive import EVIDENCE
 from localrag.methods.searches import searches_of
 from localrag.methods.toolkit import Toolkit
@@ -45,26 +44,26 @@ from localrag_models.chat import Message
 
 _LONGEST_CLAIM = 300
 _MOST_CLAIMS, _MOST_CITED = 4, 3
-# How probably the sentences of a claim answer the question where it is supported, and quotations
-# where they are shown against the model's word (`localrag.answer.support`). The first is a
-# little less than one half, for that a model chose the sentences speaks for them as well.
+# Least probability of an answer (`localrag.answer.support`): for the sentences of a supported
+# claim, and for quotations shown although the model found no answer. The first is below one half,
+# because the choice of the model speaks for its sentences.
 _ANSWERS = 0.45
 _SURE = 0.9
-# The share of a claim's words that a sentence must add to those of the others to be cited.
+# A cited sentence must add this share of the words of a claim.
 _ADDS = 0.2
-# What a second reading is answered with, and the probability of the first from which it agrees.
+# The two replies of a second reading, and the least probability of the first.
 _WORDS = {"ja": ("はい", "いいえ"), "en": ("yes", "no")}
 _AGREED = 0.5
 
 
 class ClaimsReply(BaseModel):
-    """What a model writes; its claims are of the shape that `reply_shape` makes."""
+    """Claims of the shape of `reply_shape`."""
 
     claims: list[Any]
 
 
 class CheckedClaim(NamedTuple):
-    """A claim, and the sentences that it cites: where it is carried, those that carry it."""
+    """A claim and the cited sentences: the supporting ones, if any."""
 
     claim: Claim
     sentences: Sequence[Sentence]
@@ -74,12 +73,12 @@ class ClaimChecker:
     """Checks the claims of one answer.
 
     Args:
-        store: puts in the words quoted.
-        sentences: that the model was shown.
-        question: with its options; empty where what is claimed must stand in the sentences alone.
+        store: has the quoted words.
+        sentences: read by the model.
+        question: with its options; empty if a claim must be in the sentences alone.
 
     Attributes:
-        citations: what the claims checked so far rest on, each once.
+        citations: of the claims checked so far, each once.
     """
 
     def __init__(self, store: CorpusStore, sentences: Sequence[Sentence], question: str) -> None:
@@ -92,17 +91,15 @@ class ClaimChecker:
 
     @property
     def dropped(self) -> int:
-        """How many sentences the model cites that carry nothing of any claim."""
+        """How many cited sentences support nothing of any claim."""
         return len(self._dropped - self._kept)
 
     def check(self, text: str, numbers: Sequence[int], *, narrow: bool = False) -> CheckedClaim:
         """Check one claim, and add its citations.
 
-        Args:
-            text: what the model claims.
-            numbers: of the sentences that it cites, from 1.
-            narrow: whether only those sentences are cited that the check rests on, where the claim
-                is carried: a model likes to cite what is beside them, too.
+        With `narrow`, a supported claim cites only the necessary sentences: models like to cite
+        their
+        neighbours too.
         """
         chosen = [self._sentences[number - 1] for number in dict.fromkeys(numbers)]
         found = self._mismatches(text, chosen)
@@ -115,7 +112,7 @@ class ClaimChecker:
         return CheckedClaim(Claim(text, self.cite(kept), found, moved), kept)
 
     def cite(self, chosen: Sequence[Sentence]) -> tuple[int, ...]:
-        """Add the citations of sentences, each with what it is read with; their numbers."""
+        """Add the citations of sentences, with stems and provisos; returns their numbers."""
         numbers = []
         for citation in quoted(self._store, [one.piece for one in chosen]):
             if citation not in self.citations:
@@ -124,10 +121,10 @@ class ClaimChecker:
         return tuple(numbers)
 
     def _resting(self, text: str, chosen: Sequence[Sentence]) -> Sequence[Sentence]:
-        """The sentences without which a claim is not carried, or much less of it is said."""
+        """The sentences that a claim needs to be supported, or to have most of its words."""
         kept = list(chosen)
         by_share = sorted(chosen, key=lambda one: self._covers(text, [one]), reverse=True)
-        # Of two that say as much, the model cites the better one first.
+        # Of two equal sentences, the model cites the better one first.
         for one in reversed(by_share):
             rest = [other for other in kept if other is not one]
             lost = self._covers(text, kept) - self._covers(text, rest)
@@ -136,7 +133,7 @@ class ClaimChecker:
         return kept
 
     def _mismatches(self, text: str, chosen: Sequence[Sentence]) -> tuple[Mismatch, ...]:
-        """What a claim says and its sentences do not; all of it if these speak of other things."""
+        """What a claim adds to its sentences; the whole claim if they are about other things."""
         said, headings = _read(chosen), _headings(chosen)
         found = mismatches(text, said, headings=headings, question=self._question)
         if found or self._covers(text, chosen) >= ENOUGH:
@@ -144,12 +141,11 @@ class ClaimChecker:
         return (Mismatch(MismatchKind.WORDS, text),)
 
     def _covers(self, text: str, chosen: Sequence[Sentence]) -> float:
-        """How much of a claim sentences speak of; see `covers`."""
         headings = _headings(chosen)
         return covers(text, _read(chosen), headings=headings, question=self._question)
 
     def _carrying(self, text: str, chosen: Sequence[Sentence]) -> list[Sentence] | None:
-        """The sentences of the evidence that carry a claim, where those cited do not."""
+        """The other sentences supporting a claim."""
         others = [sentence for sentence in self._sentences if sentence not in chosen]
         carrier = carriers(
             text,
@@ -164,7 +160,6 @@ class ClaimChecker:
 
 
 def _read(chosen: Sequence[Sentence]) -> list[str]:
-    """Sentences with their stems and provisos, as texts."""
     return [piece.text for piece in with_context([sentence.piece for sentence in chosen])]
 
 
@@ -172,13 +167,21 @@ def _headings(chosen: Sequence[Sentence]) -> list[str]:
     return list(dict.fromkeys(sentence.piece.label for sentence in chosen))
 
 
+@register(
+    "generative",
+    N_("a model writes claims on numbered sentences, and code checks every claim"),
+    purpose=Purpose.USE,
+    # None if nothing is found; one more if the corpus has laws.
+    calls=Calls(fixed=1, more=1),
+    writes_queries=True,
+)
 def answer(case: Case, toolkit: Toolkit) -> Answer:
     """Answer one question by the steps at the head of this file."""
     asked = case.query
     written = searches_of(toolkit, asked)
     found = toolkit.retrieve(asked, written=written)
     hits = [hit for hit in found.hits if not hit.beside]
-    # Where all that the question names is missing, nothing found is what was asked about.
+    # If all laws that the question names are missing, no hit is about them.
     if not hits or (found.reading.missing and not found.reading.named) or found.absent:
         return toolkit.quoted(asked, found)
 
@@ -198,11 +201,9 @@ def answer(case: Case, toolkit: Toolkit) -> Answer:
 
 
 def as_asked(claims: Sequence[Claim], question: str) -> tuple[Claim, ...]:
-    """Claims, held against what a question asks for: one of them must give it.
+    """Claims compared with the question: one of them must give what it asks for.
 
-    Args:
-        claims: checked against their sentences.
-        question: with its options.
+    `claims`: checked against their sentences.
     """
     held = [
         replace(claim, mismatches=(Mismatch(MismatchKind.REPEATS, claim.text),))
@@ -210,7 +211,7 @@ def as_asked(claims: Sequence[Claim], question: str) -> tuple[Claim, ...]:
         else claim
         for claim in claims
     ]
-    # Where a claim that gives it is not carried, that is the fault.
+    # A claim that gives it may still be unsupported: then that is the fault.
     if gives("\n".join(claim.text for claim in held), question):
         return tuple(held)
     return tuple(
@@ -220,7 +221,7 @@ def as_asked(claims: Sequence[Claim], question: str) -> tuple[Claim, ...]:
 
 
 def answer_of(toolkit: Toolkit, claims: tuple[Claim, ...], checker: ClaimChecker) -> Answer:
-    """The answer that makes some claims, a line each, `supported` where all of them are carried."""
+    """The answer with some claims, a line each; `supported` if all of them are."""
     if checker.dropped:
         toolkit.note(EVIDENCE, [Fact(FactKind.CITED_FOR_NOTHING, n=checker.dropped)])
     carried = not any(claim.mismatches for claim in claims)
@@ -245,7 +246,7 @@ def numbered_prompt(
 
 
 def _held(toolkit: Toolkit, asked: Query, found: Retrieval, checked: CheckedClaim) -> Claim:
-    """A claim that its sentences carry, held against the question, which they may not answer."""
+    """A supported claim compared with the question, which its sentences may not answer."""
     claim = checked.claim
     if claim.mismatches:
         return claim
@@ -258,9 +259,9 @@ def _held(toolkit: Toolkit, asked: Query, found: Retrieval, checked: CheckedClai
 
 
 def _agrees(toolkit: Toolkit, asked: Query, checked: CheckedClaim) -> bool:
-    """The second reading: one token of the same model says whether the sentences say the claim.
+    """The second reading: one token of the same model says whether the sentences state the claim.
 
-    It is asked afresh: after its own reply a small model denies whatever it wrote.
+    It is a new conversation. After its own reply a small model denies everything it wrote.
     """
     _, question = toolkit.prompt(
         "second_reading",
@@ -280,21 +281,20 @@ def reply_shape(
     longest: int = _LONGEST_CLAIM,
     aspects: int = 0,
 ) -> type[ClaimsReply]:
-    """The shape of a reply that can cite only the sentences there are.
+    """The shape of a reply, bound to the numbers of the sentences.
 
     Args:
         sentences: how many there are.
         claims: in a reply, at most.
         cited: sentences of a claim, at most.
         longest: characters of a claim, at most.
-        aspects: of the question, one of which each claim names by its number; 0 where they name
-            none.
+        aspects: numbers of aspects, one for each claim; 0 for none.
     """
     number = Annotated[int, Field(ge=1, le=sentences)]
     aspect: dict[str, Any] = {}
     if aspects:
         aspect["aspect"] = Annotated[int, Field(ge=1, le=aspects)]
-    # The numbers come first: what is claimed is then written with the sentences in view.
+    # The numbers come first: the claim follows from the sentences.
     claim = create_model(
         "Claimed",
         sentences=Annotated[list[number], Field(min_length=1, max_length=cited)],
@@ -309,14 +309,3 @@ def drafted(text: str) -> list[str]:
     """The claims in the beginning of a reply."""
     reply = from_json(text, allow_partial="trailing-strings")
     return [claim["text"] for claim in reply.get("claims", []) if "text" in claim]
-
-
-METHOD = Method(
-    name="generative",
-    about=N_("a model writes claims on numbered sentences, and code checks every claim"),
-    answer=answer,
-    # None where nothing is found; one more where the corpus has laws.
-    calls=Calls(fixed=1, more=1),
-    writes_queries=True,
-    chooses=False,
-)

@@ -1,13 +1,11 @@
-"""Which option a four-choice question wants: the one that agrees with the law, or the other one.
+"""Whether a four-choice question asks for the option agreeing with the law, or the other one.
 
-The question is read from its end, where a Japanese sentence decides: the verdict asked for
-(正しい, 誤っている) stands before the noun it qualifies, and whatever is negated further inside
-belongs to the description of what the law says (適用されない有価証券として、正しいもの).
+A Japanese question decides at its end. The verdict (正しい, 誤っている) comes before the noun.
+Negations further inside describe the law (適用されない有価証券として、正しいもの).
 
-Two kinds of question deny without wanting what deviates. Asked how many of some statements are
-wrong, or which together, the option wanted is the one that counts or combines them rightly
-(誤っているものはいくつあるか, 誤っているものの組合せ); a wrong combination is another matter
-(誤っている組合せ). And an exemption is what a provision says, with which the option wanted agrees
+Two kinds of question contain a negation and still ask for the agreeing option. One asks how many
+statements are wrong, or which together (誤っているものはいくつあるか, 誤っているものの組合せ; but
+not 誤っている組合せ). The other asks for an exemption, as a provision gives one
 (届出を要しないもの, 責任を負わない者, 検査を受けなくてもよい者).
 """
 
@@ -18,29 +16,29 @@ from localrag_indexes.analysis.normalize import normalize
 
 
 class Polarity(StrEnum):
-    """Whether the option wanted agrees with the law."""
+    """Whether the wanted option agrees with the law."""
 
     AGREES = "agrees"
     DEVIATES = "deviates"
 
 
-# What a question ends with: を1つ教えてください, はどれか.
+# The end of a question: を1つ教えてください, はどれか.
 _REQUEST = re.compile(
     r"[をはが]?[、,]?"
     r"(?:(?:[0-9一二三四ひとふた]+つ(?:だけ|のみ)?|すべて|全て|次の(?:うち|中から)|以下(?:のうち|から))[、,]?){0,3}"
     r"(?:教え|選[びべん]|選択|答え|挙げ|示し|お答え|指摘"
     r"|どれ|どちら|いずれ|何[かで]|なに|どの|あるか|。|$)"
 )
-# The longest description of what is wanted that decides anything.
+# Characters before it that are read.
 _DECIDES = 60
-# The noun that is asked for: もの, 記述, 条文 …, with の or は at most behind it.
+# The noun asked for: もの, 記述, 条文 …; at most の or は follows.
 _NOUN = (
     r"(?:もの|者|物|こと|記述|説明|選択肢|肢|組み?合わ?せ|事項|条文|条項|規定|根拠|内容|行為|場合|"
     r"書類|業務|取引|方法|期間|文章|文|例|要件|措置|義務|権利|語句|数値)?"
 )
 _PARTICLES = r"[のはをが、,]*$"
 _END = rf"{_NOUN}(?:の(?:番号|記号))?{_PARTICLES}"
-# What is asked about several statements at once: which together, how many.
+# Questions about several statements at once: which together, how many.
 _TOGETHER = re.compile(
     r"(?:組み?合わ?せ|(?:の|した)(?:総|個|件|人)?数|(?:いくつ|幾つ|何[個つ件人])[ぁ-ん]{0,6}"
     rf"|(?:挙げ|掲げ|選ん|並べ|集め|組み?合わせ)[ただ]もの){_PARTICLES}"
@@ -57,9 +55,9 @@ _VERDICTS = (
         r"(?:(?:誤|間違)っていない|(?:誤り|間違い)(?:では|で|の)ない|"
         r"正しい|(?:正確|適切|適当|妥当)な|ふさわしい)",
     ),
-    # A negation that the source itself is said to make belongs to the law.
+    # The source itself makes this negation.
     (Polarity.AGREES, r"ない(?:もの)?と(?:されて|定められて|規定されて|記載されて|みなされて)いる"),
-    # A duty or a prohibition is what the law says.
+    # A duty or a prohibition is in the law.
     (Polarity.AGREES, r"(?:なければ|なくては|ては|ねば)(?:なら|いけ)?ない"),
     (
         Polarity.DEVIATES,
@@ -68,7 +66,7 @@ _VERDICTS = (
         r"義務[のが]|(?:記載|規定|列挙|明記|掲載)(?:がされてい|されてい|され|が)|"
         r"(?:定め|掲げ|挙げ|認め|求め)られ(?:てい)?)は?ない",
     ),
-    # Laws say in which cases something cannot be done; what cannot be done is not in them.
+    # 場合 after できない is in laws; these nouns are not.
     (Polarity.DEVIATES, r"できない(?=(?:もの|こと|者|行為|事項|業務|取引)[のはをが]*$)"),
 )
 _READINGS = (
@@ -78,9 +76,9 @@ _READINGS = (
 
 
 def polarity_of(question: str) -> Polarity:
-    """Whether the question wants the option that agrees with the law or the one that does not.
+    """Whether the question asks for the option agreeing with the law, or the deviating one.
 
-    Never fails: a question that says nothing of it wants the option that agrees.
+    Without any sign it asks for the agreeing option.
     """
     compact = re.sub(r"[^\S\n]", "", normalize(question))
     for request in reversed(list(_REQUEST.finditer(compact))):
@@ -91,7 +89,7 @@ def polarity_of(question: str) -> Polarity:
     return Polarity.AGREES
 
 
-# What denies, and what it denies; the longest form first.
+# Denials and their affirmations, the longest form first.
 _TURNS = {
     r"誤っている|誤った|間違っている|間違った|(?:誤り|間違い)[での]?ある|正しくない": "正しい",
     r"(?:誤り|間違い)(?=[はをが])": "正しいもの",
@@ -117,9 +115,9 @@ _AFFIRMED = dict(zip((f"t{number}" for number in range(len(_TURNS))), _TURNS.val
 def affirmed(question: str) -> str:
     """The question with its outermost denial turned: 該当しないもの becomes 該当するもの.
 
-    Who is asked about one option can then say whether it is so, and need not keep in mind that
-    the opposite is wanted. A question whose denial is not among the known forms stays as it is;
-    `polarity_of` tells.
+    It can then be asked about one option, without the opposite in mind. A question with an unknown
+    form
+    of denial stays as it is, which `polarity_of` shows.
     """
     if polarity_of(question) is Polarity.AGREES:
         return question

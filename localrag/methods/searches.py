@@ -1,9 +1,12 @@
-"""Step `query`: a model writes what is searched for, under an instruction that can be optimised.
+"""A model rewrites a question before anything is searched.
 
-A reader asks in everyday words (離婚したら子どもの苗字は), a statute answers in its own (子の氏).
-The model turns the one into the other, before anything is searched: it names the law that it
-expects, and the words that the provision must have. The same prompt serves `ask`, `search
---rewrite`, batches, the methods for statutes and `localrag optimize`.
+`searches_of` writes searches in the words of the statutes: readers ask 離婚したら子どもの苗字は,
+a statute says 子の氏. The model names the law and the words of the provision. Its prompt can be
+optimised. It serves `ask`, `search --rewrite`, batches, the methods for statutes and `localrag
+optimize`.
+
+`made_whole` completes a follow-up from the questions before it. Code accepts the result only if it
+keeps all numbers, and adds no law or number that nobody asked about.
 """
 
 import re
@@ -15,9 +18,13 @@ from pydantic import BaseModel, Field
 from localrag.answer.evidence import element
 from localrag.answer.prompts import Language, language_of, prompt
 from localrag.errors import ModelUnusable
+from localrag.law.names import LawNames
 from localrag.methods.catalogue import labelled
 from localrag.methods.toolkit import Toolkit
-from localrag.search.types import Query, WrittenSearch
+from localrag.search.query import analyzer
+from localrag.search.question.laws import laws_named
+from localrag.search.types import FOLLOW_UP, Query, WrittenSearch
+from localrag.search.written import plain_end
 from localrag.text.facts import Fact, FactKind
 from localrag_models.chat import Message
 
@@ -31,7 +38,7 @@ LONGEST_LAW, LONGEST_WORDS = 40, 80
 
 
 HEADINGS = 6
-"""Headings of what the question finds by itself, which a model is shown."""
+"""Headings of the first hits of the question, which the model reads."""
 
 # The same words at least three times in a row.
 _AGAIN = re.compile(r"(..+?)(?:\s*\1){2,}")
@@ -47,11 +54,9 @@ class _Searches(BaseModel):
 
 
 def built_in(language: Language, *, per_option: bool = False) -> str:
-    """The instruction that is used where none is optimised, and that optimisation starts from.
+    """The instruction used if none is optimised; optimisation starts from it.
 
-    Args:
-        language: to be written in.
-        per_option: for the searches of a single option, instead of those of the whole question.
+    `per_option` is for the searches of one option, not of the whole question.
     """
     system, _ = prompt(
         "search",
@@ -68,12 +73,9 @@ def built_in(language: Language, *, per_option: bool = False) -> str:
 
 
 def instruction(toolkit: Toolkit, asked: Query, *, per_option: bool = False) -> str:
-    """The optimised instruction, or the built-in one; an event says what is not optimised.
+    """The optimised instruction, else the built-in one with an event.
 
-    Args:
-        toolkit: of the question.
-        asked: the question.
-        per_option: as for `built_in`.
+    `per_option`: as for `built_in`.
     """
     optimised = toolkit.query_prompt
     if optimised is None:
@@ -94,17 +96,14 @@ def write_searches(
     Args:
         toolkit: of the question.
         asked: the question with its options.
-        instruct: the instruction; by default that of `instruction`.
-        label: the option that the searches are for; by default the whole question.
+        instruct: the instruction; by default from `instruction`.
+        label: of the option to search for; by default the whole question.
 
     Returns:
-        At most `MOST_SEARCHES`, the likeliest first; none without a word, no words twice.
-
-    Raises:
-        ModelUnusable: the model failed, or its reply is malformed for the second time.
+        At most `MOST_SEARCHES`, the likeliest first. Wordless and repeated searches are left out.
     """
     options = _options(asked, label)
-    # What the question finds by itself shows a small model which laws and words there are.
+    # Headings of first hits show a small model which laws and words there are.
     found = () if options else toolkit.headings(asked, HEADINGS)
     _, user = toolkit.prompt(
         "search",
@@ -124,7 +123,7 @@ def write_searches(
         for before, one in zip(reply.searches, written, strict=True)
     ):
         toolkit.note(STAGE, [Fact(FactKind.SEARCH_REPEATED, n=repeated)])
-    # A small model writes the same words for one law after the other: they count once.
+    # A small model writes the same words for several laws: they count once.
     different: dict[str, WrittenSearch] = {}
     for one in written:
         if any(map(str.isalnum, one.words)):
@@ -133,25 +132,14 @@ def write_searches(
 
 
 def _once(words: str) -> str:
-    """Words that a weak model writes again and again, each once."""
     return " ".join(dict.fromkeys(_AGAIN.sub(r"\1 ", words).split()))
 
 
 def write_query(toolkit: Toolkit, asked: Query, instruct: str = "", label: str = "") -> str:
-    """The searches that the model writes, as one query.
+    """The searches written by the model for a question, or for one option, as one query.
 
-    Args:
-        toolkit: of the question.
-        asked: the question with its options.
-        instruct: the instruction; by default that of `instruction`.
-        label: the option that the query is for; by default the whole question.
-
-    Returns:
-        The question (and the option) where the model writes nothing that could be searched for,
-        which the trace says.
-
-    Raises:
-        ModelUnusable: as `write_searches`.
+    If the model writes no word, it is the question (and the option), with an event. Raises as
+    `write_searches`.
     """
     written = write_searches(toolkit, asked, instruct, label)
     if written:
@@ -167,22 +155,18 @@ def as_query(written: Sequence[WrittenSearch]) -> str:
 
 
 def _options(asked: Query, label: str) -> list[tuple[str, str]]:
-    """The option with a label, with it; of no label all of them."""
     return [(name, text) for name, text in labelled(asked.options) if label in ("", name)]
 
 
 def searches_of(toolkit: Toolkit, asked: Query) -> Sequence[WrittenSearch]:
-    """The searches of a question of law; of a reply that is none, a note, and no search.
+    """The searches of a question of law. A reply that cannot be read gives an event and no search.
 
-    None where the corpus has no laws, where the settings switch them off (``chat.write_searches``),
-    and where the question gives options.
-
-    Raises:
-        ModelUnusable: the model cannot be used at all.
+    There are none if the corpus has no laws, if ``chat.write_searches`` is off, and where the
+    question has options.
     """
     if not toolkit.rewrites or asked.options:
         return ()
-    # Nobody has to optimise a prompt to ask a question.
+    # For `ask`, the built-in prompt needs no event.
     instruct = "" if toolkit.query_prompt else built_in(language_of(asked.text))
     try:
         written = write_searches(toolkit, asked, instruct)
@@ -196,7 +180,64 @@ def searches_of(toolkit: Toolkit, asked: Query) -> Sequence[WrittenSearch]:
 
 
 def _told(toolkit: Toolkit, one: WrittenSearch) -> Fact:
-    """What the reader is shown of a search; a law that the corpus lacks may be made up."""
     is_known = not one.law or toolkit.laws_named(one.law)
     kind = FactKind.SEARCHED_ALSO if is_known else FactKind.SEARCHED_ALSO_GUESSING
     return Fact(kind, law=one.law, words=one.words)
+
+
+LONGEST_QUESTION = 300
+"""Characters of a question that a model rewrites, at most."""
+
+# Earlier questions in the prompt.
+_SHOWN = 3
+
+
+class _RewrittenQuestion(BaseModel):
+    question: Annotated[str, Field(min_length=1, max_length=LONGEST_QUESTION)]
+
+
+def made_whole(toolkit: Toolkit, query: Query, names: LawNames) -> str | Fact:
+    """The question as the model completes it, or why it is not used.
+
+    `query`: the question with its history.
+    """
+    try:
+        written = _written(toolkit, query)
+    except ModelUnusable:
+        return Fact(FactKind.FOLLOW_UP_FAILED)
+    return written if _keeps(written, query, names) else Fact(FactKind.FOLLOW_UP_REFUSED)
+
+
+def _written(toolkit: Toolkit, query: Query) -> str:
+    history = [plain_end(earlier) for earlier in query.history[-_SHOWN:]]
+    messages = toolkit.prompt(
+        "follow_up",
+        query,
+        history=history,
+        longest=LONGEST_QUESTION,
+        tag=element("text", [*history, query.text]),
+    )
+    return toolkit.ask(messages, _RewrittenQuestion, FOLLOW_UP).question.strip()
+
+
+def _keeps(text: str, query: Query, names: LawNames) -> bool:
+    """Whether a rewritten question keeps the numbers, and adds no law or number."""
+    said = (query.text, *query.history)
+    return (
+        text.isprintable()
+        and any(character.isalnum() for character in text)
+        and language_of(text) == language_of(query.text)
+        and _laws([text], names) <= _laws(said, names)
+        and _numbers([query.text]) <= _numbers([text]) <= _numbers(said)
+    )
+
+
+def _laws(texts: Sequence[str], names: LawNames) -> frozenset[tuple[str, ...]]:
+    return frozenset(
+        law.law_ids or (law.words,) for text in texts for law in laws_named(text, names)
+    )
+
+
+def _numbers(texts: Sequence[str]) -> frozenset[str]:
+    terms = (term for text in texts for term in analyzer().terms(text))
+    return frozenset(term for term in terms if any(map(str.isdigit, term)))

@@ -1,22 +1,20 @@
-"""`statute-localrag`: every option against the provisions it rests on, decided by code.
+"""`statute-localrag`: compare every option with its provisions, and let code choose.
 
-1. **Evidence for each option.** The whole pipeline (resolver, words, meaning, references) searches
-   for the question with all its options, and for the question with each of them. What both found
-   comes first, what fills in a provision (政令で定める) right behind it; where the option is the
-   place of a provision, that very provision comes before all else.
-2. **Sentences.** Those of the evidence that may decide the option, numbered, with their stems and
-   neighbours; of the place of a provision first all sentences of that provision.
-3. **Findings.** One call of the model for each option: numbers of sentences, each with what
-   differs and whether it agrees (一致), contradicts (矛盾) or decides nothing (無関係). The
-   question is turned before so that it asks for what agrees: the model knows neither which kind
-   of option is wanted nor what it said of the others, so that no error spreads. The words quoted,
-   with their stem and proviso, are put in by code, so no quotation can be wrong.
-4. **Verdicts by code.** An option deviates if a finding contradicts it; it agrees if one agrees
-   and none contradicts.
-5. **The polarity of the question picks** the option that agrees, or the one that deviates.
-6. **Ties**, and options of which nothing is known, are decided by how far they agree with the same
-   evidence (`localrag.methods.agreement`), else by retrieval, never by position; the trace says so,
-   and the answer is `unsupported`, for no quotation tells the options apart.
+1. **Evidence for each option.** All stages search for the question with all options, and with each
+   option. Hits of both come first, with the order that implements a provision (政令で定める) right
+   behind it. If the option is the place of a provision, that provision comes before all others.
+2. **Sentences** that may decide the option, numbered, with stems and neighbours. If the option is a
+   place, all sentences of its provision come first.
+3. **Findings.** One call for each option: numbers of sentences, what differs, and whether the
+   sentence agrees (一致), contradicts (矛盾) or decides nothing (無関係). The question is turned
+   first, so that it asks for the agreeing option. The model sees neither the real question nor
+   the other options, so no error spreads. Code inserts the quoted words.
+4. **Verdicts by code.** An option deviates if a finding contradicts it. It agrees if one agrees and
+   none contradicts.
+5. **The polarity of the question** selects the agreeing option, or the deviating one.
+6. **Ties** and unknown options are decided by agreement with the same evidence
+   (`localrag.methods.agreement`), else by retrieval, never by position. Such an answer is
+   `unsupported`, with an event: no quotation separates the options.
 """
 
 import re
@@ -38,7 +36,7 @@ from localrag.language import N_
 from localrag.law.citations import find_citations
 from localrag.methods.agreement.evidence import LawText, provisions_found
 from localrag.methods.agreement.judging import is_held_out, judge
-from localrag.methods.catalogue import Calls, Case, Method, labelled
+from localrag.methods.catalogue import Calls, Case, Purpose, labelled, register
 from localrag.methods.extractive import EVIDENCE
 from localrag.methods.polarity import Polarity, affirmed, polarity_of
 from localrag.methods.toolkit import Toolkit
@@ -50,8 +48,8 @@ from localrag_indexes.fusion import reciprocal_rank_fusion
 from localrag_models.chat import Message
 
 
-class Relation(StrEnum):
-    """How a provision stands to an option, in the words in which models reply."""
+class OptionRelation(StrEnum):
+    """The relation of a provision to an option, in the words of the reply."""
 
     AGREES = "一致"
     CONTRADICTS = "矛盾"
@@ -59,7 +57,7 @@ class Relation(StrEnum):
 
 
 class ProvisionVerdict(StrEnum):
-    """What the provisions say about an option."""
+    """The verdict of the provisions on an option; the first two are those of `Polarity`."""
 
     AGREES = "agrees"
     DEVIATES = "deviates"
@@ -68,21 +66,21 @@ class ProvisionVerdict(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class CitedFinding:
-    """A sentence cited, and what a model says it means for an option.
+    """A cited sentence and its relation to an option.
 
     Attributes:
-        citations: its words with those it is read with, put in by code.
+        citations: its words with stem and proviso, inserted by code.
         relation: as the model says.
-        difference: what differs, in its words.
+        difference: in the words of the model.
     """
 
     citations: tuple[Citation, ...]
-    relation: Relation
+    relation: OptionRelation
     difference: str = ""
 
 
 Findings = Mapping[str, Sequence[CitedFinding]]
-"""What was found, by the label of the option."""
+"""Findings by the label of the option."""
 
 _SAYS: Mapping[Language, Mapping[ProvisionVerdict, str]] = {
     "ja": {
@@ -99,24 +97,21 @@ _SAYS: Mapping[Language, Mapping[ProvisionVerdict, str]] = {
 
 
 def verdict_of(findings: Sequence[CitedFinding]) -> ProvisionVerdict:
-    """One contradiction outweighs every agreement: an option may be right but for one word."""
+    """The verdict: one contradiction outweighs every agreement."""
     relations = {finding.relation for finding in findings}
-    if Relation.CONTRADICTS in relations:
+    if OptionRelation.CONTRADICTS in relations:
         return ProvisionVerdict.DEVIATES
-    return ProvisionVerdict.AGREES if Relation.AGREES in relations else ProvisionVerdict.UNKNOWN
-
-
-def wanted(polarity: Polarity) -> ProvisionVerdict:
-    """The verdict of the option asked for."""
-    return ProvisionVerdict.AGREES if polarity is Polarity.AGREES else ProvisionVerdict.DEVIATES
+    if OptionRelation.AGREES in relations:
+        return ProvisionVerdict.AGREES
+    return ProvisionVerdict.UNKNOWN
 
 
 def remaining(verdicts: Mapping[str, ProvisionVerdict], polarity: Polarity) -> list[str]:
-    """The labels of the options that can be meant: those of the verdict wanted.
+    """The labels of the options that can be meant: those with the wanted verdict.
 
-    Where none has it, those of which nothing is known; where all have the opposite, all.
+    Without such an option: the unknown options, else all.
     """
-    for verdict in (wanted(polarity), ProvisionVerdict.UNKNOWN):
+    for verdict in (ProvisionVerdict(polarity), ProvisionVerdict.UNKNOWN):
         labels = [label for label, found in verdicts.items() if found is verdict]
         if labels:
             return labels
@@ -124,10 +119,11 @@ def remaining(verdicts: Mapping[str, ProvisionVerdict], polarity: Polarity) -> l
 
 
 def claims_of(findings: Findings, language: Language) -> tuple[list[Claim], list[Citation]]:
-    """A claim for each option in words, and the citations they rest on.
+    """A claim for each option, and their citations.
 
-    What was found for a verdict that did not come about is not cited: an agreement beside a
-    contradiction would read as if it carried the contradiction.
+    Only findings with the final verdict are cited: an agreement next to a contradiction would seem
+    to
+    support it.
     """
     claims: list[Claim] = []
     citations: list[Citation] = []
@@ -150,16 +146,19 @@ def claims_of(findings: Findings, language: Language) -> tuple[list[Claim], list
     return claims, citations
 
 
-_MEANS = {Relation.AGREES: ProvisionVerdict.AGREES, Relation.CONTRADICTS: ProvisionVerdict.DEVIATES}
+_MEANS = {
+    OptionRelation.AGREES: ProvisionVerdict.AGREES,
+    OptionRelation.CONTRADICTS: ProvisionVerdict.DEVIATES,
+}
 
 
 MERGE, DECIDE = "merge", "decide"
-"""Stages: one ranking for an option out of both searches; how the option was chosen."""
+"""Stages: the merged ranking of an option, and the choice."""
 
 _DEPTH, _SHOWN = 20, 8
 _MOST_FINDINGS = 3
 _LONGEST_DIFFERENCE = 80
-# The hits of an option by which retrieval tells it from the others.
+# Hits of an option that count for its support.
 _TELLING = 3
 
 _BLANK = re.compile(r"[［\[（(〔【][\s_＿…‥・]*[］\])）〕】]|[_＿]{2,}|空欄")
@@ -168,12 +167,12 @@ _AFTER_A_PLACE = re.compile(r"(?:本文|ただし書き?|但書|前段|後段|�
 
 @dataclass(frozen=True, slots=True)
 class OptionEvidence:
-    """What was found for one option.
+    """The hits for one option.
 
     Attributes:
         hits: best first.
-        cited: the provision whose place the option is; the first of the hits. None for a statement.
-        support: how highly the search for the whole question holds what this option finds.
+        cited: the provision whose place the option is, first of the hits; None for a statement.
+        support: score of the option's best hits in the search for the whole question.
     """
 
     hits: tuple[Hit, ...]
@@ -181,12 +180,19 @@ class OptionEvidence:
     support: float
 
 
-class FindingsReply(BaseModel):
-    """What a model found about an option; its findings are of the shape that `_shape` makes."""
+class OptionFindingsReply(BaseModel):
+    """Findings of the shape of `_shape`."""
 
     findings: list[Any]
 
 
+@register(
+    "statute-localrag",
+    N_("legal questions with options: a model compares each with provisions, and code chooses"),
+    purpose=Purpose.USE,
+    calls=Calls(per_option=1),
+    chooses=True,
+)
 def answer(case: Case, toolkit: Toolkit) -> Answer:
     """Answer one question by the steps at the head of this file."""
     asked, polarity = case.query, polarity_of(case.query.text)
@@ -203,7 +209,7 @@ def answer(case: Case, toolkit: Toolkit) -> Answer:
     chosen = left[0] if len(left) == 1 else _untied(toolkit, asked, left, evidence)
     claims, citations = claims_of(findings, language_of(asked.text))
     made = toolkit.answer(asked, chosen, claims, citations)
-    if left == [chosen] and verdicts[chosen] is wanted(polarity):
+    if left == [chosen] and verdicts[chosen] is ProvisionVerdict(polarity):
         return replace(made, status=Status.SUPPORTED, doubts=())
     doubt = Fact(FactKind.ELIMINATED if left == [chosen] else FactKind.UNDECIDED)
     return replace(made, status=Status.UNSUPPORTED, doubts=(doubt,))
@@ -232,7 +238,7 @@ def gather(toolkit: Toolkit, asked: Query) -> dict[str, OptionEvidence]:
 
 
 def _merged(own: Retrieval, whole: Retrieval) -> list[Hit]:
-    """The hits of both searches by their ranks; what fills in a provision right behind it."""
+    """The hits of both searches by rank, implementing orders right behind their provisions."""
     known: dict[str, Hit] = {}
     for hit in (*whole.hits, *own.hits):
         if hit.reason or hit.passage.id not in known:
@@ -278,14 +284,13 @@ def _cited(store: CorpusStore, question: str, option: str, own: Retrieval) -> Pa
 
 
 def _naming(hit: Hit) -> str:
-    """The words that name a provision; it is a hit of the stage that resolves them."""
     return str(hit.reason.fields["other"]) if hit.reason else ""
 
 
 def _findings(
     toolkit: Toolkit, turned: Query, label: str, option: str, evidence: OptionEvidence
 ) -> list[CitedFinding]:
-    """Steps 2 and 3: what the model finds about an option, its quotations put in by code."""
+    """Steps 2 and 3: the findings about an option, with quotations inserted by code."""
     subject, cited = f"option {label}", evidence.cited
     if not evidence.hits:
         toolkit.note(EVIDENCE, [Fact(FactKind.NOT_ASKED_OF)], subject=subject)
@@ -313,11 +318,10 @@ def _findings(
     findings = []
     for found in reply.findings:
         sentence = sentences[found.sentence - 1]
-        # What another provision says does not tell what the one cited provides, nor does a stem,
-        # which all its items share; and a caption (as tables have) says what they are about.
+        # Other provisions, the common stem of items, and captions do not decide the cited place.
         beside = cited is not None and not _is_of(sentence, cited)
         caption = compact(sentence.piece.text) in compact(sentence.passage.header)
-        relation = Relation.UNRELATED if beside or caption else found.relation
+        relation = OptionRelation.UNRELATED if beside or caption else found.relation
         with toolkit.store() as store:
             citations = quoted(store, [sentence.piece])
         findings.append(CitedFinding(citations, relation, found.difference.strip()))
@@ -325,36 +329,35 @@ def _findings(
 
 
 def _is_of(sentence: Sentence, provision: Passage) -> bool:
-    """Whether a sentence is part of a provision, rather than what it stands under."""
     piece = sentence.piece
     is_inside = provision.start <= piece.start < provision.end
     return is_inside and piece.passage.document_id == provision.document_id
 
 
 @cache
-def _shape(sentences: int) -> type[FindingsReply]:
-    """The shape of a reply that can cite only the sentences there are."""
-    # The difference comes before the relation, which then follows from it.
+def _shape(sentences: int) -> type[OptionFindingsReply]:
+    """The shape of a reply, bound to the numbers of the sentences."""
+    # The difference comes first: the relation follows from it.
     found = create_model(
         "Found",
         sentence=Annotated[int, Field(ge=1, le=sentences)],
         difference=Annotated[str, Field(max_length=_LONGEST_DIFFERENCE)],
-        relation=Relation,
+        relation=OptionRelation,
     )
     findings: Any = Annotated[list[found], Field(max_length=_MOST_FINDINGS)]
-    return create_model("Reply", __base__=FindingsReply, findings=findings)
+    return create_model("Reply", __base__=OptionFindingsReply, findings=findings)
 
 
 def _untied(
     toolkit: Toolkit, asked: Query, left: Sequence[str], evidence: Mapping[str, OptionEvidence]
 ) -> str:
-    """Step 6: the one of several options that agreement with the evidence, or retrieval, picks."""
+    """Step 6: the option that agreement with the evidence, or retrieval, selects."""
     turn = 1 if polarity_of(asked.text) is Polarity.AGREES else -1
     options = dict(labelled(asked.options))
     if is_held_out(asked.text, asked.options):
         toolkit.note(DECIDE, [Fact(FactKind.HELD_OUT)])
     judgements = judge(asked.text, asked.options, _provisions(toolkit, evidence))
-    # Rounded: in another order of the options the same sums differ in their last digits.
+    # Rounded, because the order of the options changes the last digits of a sum.
     agreement = {label: round(one.share, 9) for label, one in zip(options, judgements, strict=True)}
     support = {label: round(turn * found.support, 9) for label, found in evidence.items()}
     first, second, *_ = sorted(
@@ -371,7 +374,7 @@ def _untied(
 
 
 def _provisions(toolkit: Toolkit, evidence: Mapping[str, OptionEvidence]) -> list[LawText]:
-    """All provisions of the evidence, each once, in an order that no order of options changes."""
+    """All provisions of the evidence, each once; the order of the options does not matter."""
     hits = sorted(
         (hit for one in evidence.values() for hit in one.hits),
         key=lambda hit: (-hit.score, hit.passage.id),
@@ -382,11 +385,3 @@ def _provisions(toolkit: Toolkit, evidence: Mapping[str, OptionEvidence]) -> lis
     for provision in found:
         different.setdefault((provision.source, provision.start), provision)
     return list(different.values())
-
-
-METHOD = Method(
-    name="statute-localrag",
-    about=N_("findings for each option with checked quotations, verdicts and choice by code"),
-    answer=answer,
-    calls=Calls(per_option=1),
-)

@@ -1,9 +1,11 @@
-"""What a method that calls a model answers a question with; all it does is in the trace."""
+"""The means of a method with a model. The trace records every step."""
 
 from bisect import bisect_left
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
+from hashlib import sha256
+from pathlib import Path
 from time import perf_counter
 from typing import TYPE_CHECKING, NoReturn
 
@@ -24,11 +26,11 @@ from localrag.answer.prompts import OptimisedPrompt, language_of, prompt
 from localrag.answer.support import answers
 from localrag.answer.types import Cancelled
 from localrag.corpus.config import ChatConfig
+from localrag.corpus.durable import make_folder, replace_text
 from localrag.corpus.inference.opening import named
 from localrag.corpus.types import Passage
 from localrag.language import N_
 from localrag.methods.extractive import EVIDENCE, PlainToolkit
-from localrag.methods.remembered import key_of
 from localrag.prepare.layers import MK_SUMMARIES
 from localrag.prepare.texts import FoundText, LayerText, source_of
 from localrag.search.pipeline import Retriever
@@ -47,19 +49,27 @@ from localrag_models.errors import ContextExceeded
 if TYPE_CHECKING:
     from localrag.prepare.summaries import Summary
 
-# Characters of a passage below which it says too little.
+
+# A shorter piece of a passage says too little.
 _SHORTEST_SHARE = 200
 
 
-class Toolkit(PlainToolkit):
-    """What a method that calls a model, or searches derived layers, answers one question with.
+MessagesOf = Callable[[Sequence[Sentence]], Sequence[Message]]
+"""Makes a prompt of numbered sentences."""
 
-    Every call of the model raises `localrag.answer.types.Cancelled`, too.
+
+class Toolkit(PlainToolkit):
+    """The means of a method with a model or derived layers, for one question.
+
+    A call of the model raises `ModelUnusable` if the model failed or its reply was malformed twice,
+    and `localrag.answer.types.Cancelled` if the answer is no longer wanted. A step that shows
+    sentences raises `ModelUnusable` if the context holds none of them. A search in a layer raises
+    `UsageError` if it is not prepared.
     """
 
     @property
     def query_prompt(self) -> OptimisedPrompt | None:
-        """The optimised prompt that writes queries; None for the built-in one."""
+        """The optimised prompt for queries; None for the built-in one."""
         return self._resources.query_prompt
 
     @property
@@ -78,18 +88,15 @@ class Toolkit(PlainToolkit):
         words: bool = False,
         subject: str = "",
     ) -> list[FoundText]:
-        """Search a derived layer by meaning; where it has no vectors, by words.
+        """Search a derived layer by meaning; by words if it has no vectors.
 
         Args:
             layer: its name.
             asked: the query.
-            k: how many texts to give back.
-            word: which word a prepared question asks with; empty for any.
+            k: how many texts to return.
+            word: the interrogative of prepared questions; empty for any.
             words: search by words instead.
             subject: as for `search`.
-
-        Raises:
-            UsageError: the layer is not prepared.
         """
         since = perf_counter()
         check(asked)
@@ -114,35 +121,27 @@ class Toolkit(PlainToolkit):
         return found
 
     def summaries(self) -> "Sequence[Summary]":
-        """What the questions of documents that share metadata are about, fewer labels first.
-
-        Raises:
-            UsageError: none were prepared.
-        """
+        """The summaries of documents with shared metadata, fewer labels first."""
         with self._resources.reading:
             layers = self._resources.layers
             layers.require(MK_SUMMARIES)
             return layers.summaries
 
     def headings(self, asked: Query, count: int) -> tuple[str, ...]:
-        """The headings of the first hits of a question, each once; no part of the trace.
-
-        Raises:
-            UsageError: the question cannot be searched for.
-        """
+        """The headings of the first hits of a question, each once; not in the trace."""
         with self._resources.reading:
             hits = self._resources.retriever.search(asked, count).hits
         return tuple(dict.fromkeys(hit.passage.header for hit in hits))
 
     @property
     def rewrites(self) -> bool:
-        """Whether a model writes searches: the settings want it, and the corpus has laws."""
+        """Whether a model writes searches: the settings allow it, and the corpus has laws."""
         with self._resources.reading:
             laws = self._resources.retriever.names.rows
         return self.settings.write_searches and bool(laws)
 
     def answers(self, retrieval: Retrieval, cited: Sequence[Sentence]) -> float:
-        """How probably sentences answer the question; see `localrag.answer.support`."""
+        """The probability that sentences answer the question; see `localrag.answer.support`."""
         places = [(sentence.passage, sentence.piece) for sentence in cited]
         every = retrieval.searches or (retrieval,)
         with self._resources.reading:
@@ -153,22 +152,14 @@ class Toolkit(PlainToolkit):
         self,
         asked: Query,
         hits: Sequence[Hit],
-        messages: Callable[[Sequence[Sentence]], Sequence[Message]],
+        messages: MessagesOf,
         *,
         subject: str = "",
         whole: bool = False,
     ) -> Sequence[Sentence]:
         """The sentences of the hits that may answer, numbered, as many as the context holds.
 
-        Args:
-            asked: what they are read for.
-            hits: best first.
-            messages: the prompt made of them.
-            subject: as for `search`.
-            whole: whether the first hit is shown whole and before all others.
-
-        Raises:
-            ModelUnusable: the context of the model does not hold a single sentence.
+        `whole` puts the whole first hit before all others.
         """
         return self._shown(
             hits,
@@ -179,38 +170,18 @@ class Toolkit(PlainToolkit):
             subject,
         )
 
-    def all_sentences(
-        self, hits: Sequence[Hit], messages: Callable[[Sequence[Sentence]], Sequence[Message]]
-    ) -> Sequence[Sentence]:
-        """Every sentence of the hits, numbered, as many as the context holds.
-
-        Args:
-            hits: best first, at least one; the last ranks are left out first.
-            messages: the prompt made of the sentences.
-
-        Raises:
-            ModelUnusable: the context of the model does not hold a single sentence.
-        """
+    def all_sentences(self, hits: Sequence[Hit], messages: MessagesOf) -> Sequence[Sentence]:
+        """Every sentence of the hits, numbered, as many as the context holds."""
         return self._shown(
             hits, messages, lambda retriever, fits: sentences_in_full(retriever, hits, fits)
         )
 
     def derived_sentences(
-        self,
-        found: Sequence[LayerText],
-        messages: Callable[[Sequence[Sentence]], Sequence[Message]],
+        self, found: Sequence[LayerText], messages: MessagesOf
     ) -> Sequence[Sentence]:
-        """The sentences that texts of a layer were made of, numbered, as many as the context holds.
+        """The source sentences of texts of a layer, numbered, as many as the context holds.
 
-        The model is shown them as they can be read alone. What the corpus has no longer is left
-        out.
-
-        Args:
-            found: best first; the last ones are left out first.
-            messages: the prompt made of the sentences.
-
-        Raises:
-            ModelUnusable: the context of the model does not hold a single sentence.
+        The model reads them as rewritten. Sentences no longer in the corpus are left out.
         """
         return self.fitting_sentences(
             self.source_sentences(found, lambda one, _: one.sentence), messages
@@ -219,11 +190,9 @@ class Toolkit(PlainToolkit):
     def source_sentences(
         self, found: Iterable[LayerText], shown: Callable[[LayerText, Passage], str]
     ) -> list[Sentence]:
-        """What texts of a layer were made of, without numbers; what is gone is left out.
+        """The source sentences of texts of a layer still in the corpus, without numbers.
 
-        Args:
-            found: the texts.
-            shown: what a model is shown of each, given the passage that holds its source.
+        `shown` gives the text for a model, from the text and the passage of its source.
         """
         with self.store() as store:
             sources = [(one, source_of(store, one)) for one in found]
@@ -234,19 +203,9 @@ class Toolkit(PlainToolkit):
         ]
 
     def fitting_sentences(
-        self,
-        sentences: Sequence[Sentence],
-        messages: Callable[[Sequence[Sentence]], Sequence[Message]],
+        self, sentences: Sequence[Sentence], messages: MessagesOf
     ) -> Sequence[Sentence]:
-        """Sentences numbered in their order, as many as the context holds.
-
-        Args:
-            sentences: best first; the last ones are left out first.
-            messages: the prompt made of them.
-
-        Raises:
-            ModelUnusable: the context of the model does not hold a single sentence.
-        """
+        """Sentences numbered in their order; the last are left out if the context is too small."""
         since = perf_counter()
         numbered = [replace(one, number=number) for number, one in enumerate(sentences, 1)]
         kept = bisect_left(
@@ -257,15 +216,13 @@ class Toolkit(PlainToolkit):
         events = []
         if kept < len(numbered):
             events.append(Fact(FactKind.SENTENCES_LEFT_OUT, n=kept))
-        shown = dict.fromkeys(one.passage for one in numbered[:kept])
-        hits = [Hit(passage, 1 / rank, rank, EVIDENCE) for rank, passage in enumerate(shown, 1)]
-        self.note(EVIDENCE, events, hits, perf_counter() - since, spans=spans_of(numbered[:kept]))
+        self.note_sentences(EVIDENCE, numbered[:kept], events, since=since)
         return numbered[:kept]
 
     def _shown(
         self,
         hits: Sequence[Hit],
-        messages: Callable[[Sequence[Sentence]], Sequence[Message]],
+        messages: MessagesOf,
         choose: Callable[[Retriever, Callable[[Sequence[Sentence]], bool]], ChosenSentences],
         subject: str = "",
     ) -> Sequence[Sentence]:
@@ -285,13 +242,28 @@ class Toolkit(PlainToolkit):
         )
         return chosen.sentences
 
-    def sources(self, asked: Query, hits: Sequence[Hit]) -> list[NumberedPassage]:
-        """The hits as texts for a model, numbered from 1; of long ones the nearest pieces.
+    def note_sentences(
+        self,
+        stage: str,
+        sentences: Sequence[Sentence],
+        events: Sequence[Fact] = (),
+        *,
+        since: float,
+        subject: str = "",
+        query: str = "",
+    ) -> None:
+        """Record chosen sentences as a stage, begun at `since` (`time.perf_counter`)."""
+        hits = _ranked((one.passage for one in sentences), stage)
+        seconds, spans = perf_counter() - since, spans_of(sentences)
+        self.note(stage, events, hits, seconds, subject, query, spans)
 
-        A small context is shared out, so that a long first hit does not take all of it.
+    def sources(self, asked: Query, hits: Sequence[Hit]) -> list[NumberedPassage]:
+        """The hits as texts for a model, numbered from 1; the best pieces of long ones.
+
+        Hits share a small context: the first one does not take all of it.
         """
         room = self._resources.model.context - self._resources.settings.max_tokens
-        # A character of Japanese is about a token; the prompt itself needs the room of one hit.
+        # A Japanese character is about a token. The prompt itself takes the share of one hit.
         share = max(_SHORTEST_SHARE, room // (len(hits) + 1))
         with self._resources.reading:
             retriever = self._resources.retriever
@@ -304,23 +276,12 @@ class Toolkit(PlainToolkit):
         *,
         subject: str = "",
     ) -> Sequence[NumberedPassage]:
-        """As many of the sources as the context of the model holds beside the reply.
-
-        Args:
-            sources: best first; the last ranks are left out first, which the trace records.
-            messages: the prompt made of them.
-            subject: as for `search`.
-
-        Raises:
-            ModelUnusable: the context holds not even the prompt without any source.
-        """
+        """As many of the sources as the context holds beside the reply, from the first."""
         since = perf_counter()
         kept, events = fitting(sources, lambda some: self.fits(messages(some)))
         if not kept and not self.fits(messages(())):
             self._too_small(messages(()))
-        hits = tuple(
-            Hit(source.passage, 1 / rank, rank, EVIDENCE) for rank, source in enumerate(kept, 1)
-        )
+        hits = _ranked((source.passage for source in kept), EVIDENCE)
         self.note(EVIDENCE, events, hits, perf_counter() - since, subject)
         return kept
 
@@ -341,42 +302,19 @@ class Toolkit(PlainToolkit):
         purpose: str = "",
         claims: Callable[[str], Sequence[str]] | None = None,
     ) -> Shape:
-        """Have the model fill in an object; a malformed reply is asked for once more.
+        """Have the model fill in an object. A malformed reply is asked for once more.
 
         Args:
             messages: the prompt.
-            shape: bounds every string and list it holds.
-            purpose: what the call is for, for the trace ("verdict b").
-            claims: reads claims out of an unfinished reply, for those who follow its making.
-
-        Raises:
-            ModelUnusable: the model failed, or its reply is malformed for the second time.
+            shape: limits every string and list in it.
+            purpose: the name of the call in the trace ("verdict b").
+            claims: reads claims in an unfinished reply, to show them early.
         """
-        resources = self._resources
-        return ask(
-            resources.model,
-            resources.settings,
-            messages,
-            shape,
-            self._count,
-            purpose,
-            self._watch,
-            claims,
-        )
+        model, settings = self._resources.model, self._resources.settings
+        return ask(model, settings, messages, shape, self._count, purpose, self._watch, claims)
 
     def ask_once(self, messages: Sequence[Message], shape: type[Shape], purpose: str) -> Shape:
-        """Have the model fill in an object, unless it did so before for the same prompt.
-
-        What was remembered is an event, in the place of a call.
-
-        Args:
-            messages: the prompt, which decides the shape.
-            shape: as for `ask`.
-            purpose: as for `ask`.
-
-        Raises:
-            ModelUnusable: as `ask`.
-        """
+        """As `ask`; a stored reply to the same prompt replaces the call, with an event."""
         memory, model = self._resources.remembered, self._resources.model
         key = key_of(model.id, self.settings, messages)
         with suppress(ValidationError):
@@ -392,18 +330,10 @@ class Toolkit(PlainToolkit):
     def weigh(
         self, messages: Sequence[Message], options: Sequence[str], purpose: str
     ) -> Mapping[str, float]:
-        """Have the model weigh words that it could answer with; see `ChatModel.choose`.
-
-        Args:
-            messages: a question; what it shares with the prompt before is not read again.
-            options: the words.
-            purpose: what the call is for, for the trace ("second reading").
-
-        Returns:
-            The probability of each word; together 1.
+        """Have the model weigh possible answers, with probabilities; see `ChatModel.choose`.
 
         Raises:
-            ModelUnusable: the model failed, or its server gives no probabilities.
+            ModelUnusable: the server gives no probabilities, or the model failed.
         """
         model = self._resources.model
         with named():
@@ -417,11 +347,10 @@ class Toolkit(PlainToolkit):
 
     @property
     def settings(self) -> ChatConfig:
-        """Of the chat model."""
+        """The settings of the chat model."""
         return self._resources.settings
 
     def _too_small(self, messages: Sequence[Message]) -> NoReturn:
-        """Say that the context does not hold a prompt and a reply to it."""
         model, reply = self._resources.model, self._resources.settings.max_tokens
         with named():
             needed = model.count(messages) + reply
@@ -444,7 +373,63 @@ class Toolkit(PlainToolkit):
         self.trace = replace(self.trace, calls=(*self.trace.calls, call))
 
 
+def _ranked(passages: Iterable[Passage], stage: str) -> list[Hit]:
+    different = dict.fromkeys(passages)
+    return [Hit(passage, 1 / rank, rank, stage) for rank, passage in enumerate(different, 1)]
+
+
 def spans_of(sentences: Iterable[Sentence]) -> list[TextSpan]:
-    """Where sentences stand in their documents."""
+    """The places of sentences in their documents."""
     pieces = (one.piece for one in sentences)
     return [TextSpan(one.passage.document_id, one.start, one.end) for one in pieces]
+
+
+MOST = 10_000
+"""Stored replies at most. The oldest are deleted first."""
+
+
+class Remembered:
+    """Stored replies of models, so that nobody waits for the same reply twice.
+
+    Each request has a file in the folder ``searches`` of the workspace, named by its digest. Any
+    number
+    of processes may read and write. The folder can be deleted; `localrag forget` empties it.
+
+    Args:
+        folder: made for the first reply.
+        most: stored replies, at most.
+    """
+
+    def __init__(self, folder: Path, most: int = MOST) -> None:
+        self._folder = folder
+        self._most = most
+
+    def get(self, key: str) -> str:
+        """The reply to a request; "" if none can be read."""
+        with suppress(OSError, UnicodeDecodeError):
+            return self._path(key).read_text(encoding="utf-8")
+        return ""
+
+    def put(self, key: str, reply: str) -> None:
+        """Store a reply. If nothing can be written, the model is asked again next time."""
+        with suppress(OSError):
+            make_folder(self._folder)
+            replace_text(self._path(key), reply, private=True)
+            kept = list(self._folder.glob("*.json"))
+            if len(kept) > self._most:
+                kept.sort(key=lambda path: path.stat().st_mtime)
+                for path in kept[: -self._most]:
+                    path.unlink(missing_ok=True)
+
+    def _path(self, key: str) -> Path:
+        return self._folder / f"{key}.json"
+
+
+def key_of(model: str, settings: ChatConfig, messages: Sequence[Message]) -> str:
+    """The key of a request. Another model, server, prompt or setting gives another key.
+
+    `model`: its id, which changes with its weights. For a server, its address counts too.
+    """
+    parts = [model, settings.server, repr(settings.temperature), str(settings.seed)]
+    parts += [str(settings.max_tokens), *(f"{one.role}\0{one.content}" for one in messages)]
+    return sha256("\0\0".join(parts).encode(errors="surrogatepass")).hexdigest()

@@ -1,13 +1,12 @@
-"""Backups: everything a workspace holds in one file, made while it is in use.
+"""Backups: a workspace in one file, made while it is in use.
 
-A tar: the files by their paths in the workspace, and as its last member ``manifest.json`` with the
-size and the SHA-256 of each. Databases are copied by SQLite's own backup, each as it is at one
-moment, whatever others write meanwhile. Models are left out: they are not made here, and large.
+A tar: the files by their paths, and as last member ``manifest.json`` with size and SHA-256 of each.
+SQLite's backup copies each database as it is at one moment, while others write. Models are left
+out, because they are large and can be pulled again.
 
-A backup is unpacked beside the workspace, compared with its manifest, and put in its place by a
-rename; what was there before stays beside it under another name. The tokens of `localrag serve`
-stay those of the workspace, where it has any: one that was withdrawn since the backup stays
-withdrawn. A backup of one corpus alone, with its index, is put into a workspace in the same way.
+`restore` unpacks a backup beside the workspace, checks it and replaces the workspace with one
+rename. The former workspace stays under another name. Its tokens of `localrag serve` are kept, so
+withdrawn ones stay withdrawn. A backup of one corpus with its index is restored in the same way.
 """
 
 import errno
@@ -59,7 +58,7 @@ _MODELS = "models"
 _FOLDERS = ("corpora", "indexes", "runs", "prompts", "datasets")
 _NOTE = "before"
 _COMPANIONS = ("-wal", "-shm", "-journal")
-# Older versions copied databases beside them; a kill left the copy there.
+# Older versions copied databases beside them; a kill could leave the copy.
 _PASSING = (".lock", ".new", ".scratch", ".snapshot")
 _FREE = N_(
     "Free some space or mend the permissions, then run the command again; nothing was changed."
@@ -69,7 +68,7 @@ _FORBIDDEN = N_(
     "Let the owner of the folder run the command, mend the permissions, close what has files of it "
     "open, or name another one with --home. Nothing was changed."
 )
-# By what the system says where a folder cannot be written or put aside.
+# Cures by system error, for a folder that cannot be written or moved.
 _CURES = {
     errno.EBUSY: N_(
         "A folder where a disk is mounted, or that others hold, cannot be put aside: name one in "
@@ -105,16 +104,16 @@ class _Manifest(BaseModel):
 
 @dataclass(frozen=True, slots=True)
 class BackupReport:
-    """What is in a backup, or was taken from one.
+    """The content of a backup, or the result of a restore.
 
     Attributes:
         file: the backup.
-        made: when, ISO date and time (UTC).
-        files, bytes: how much it holds.
-        vanished: files that were removed while it was made: those of an index that was built anew.
-        before: where the workspace lies that was there before; None where there was none.
-        tokens: of `localrag serve` that are valid again as they were then.
-        tokens_left_out: those of the backup where the workspace kept its own.
+        made: ISO date and time (UTC).
+        files, bytes: its size.
+        vanished: files removed while it was made, such as those of a replaced index.
+        before: the path of the former workspace; None without one.
+        tokens: restored tokens of `localrag serve`.
+        tokens_left_out: tokens of the backup, ignored because the workspace has its own.
     """
 
     file: Path
@@ -130,28 +129,27 @@ class BackupReport:
 def back_up(
     workspace: Workspace, target: Path, corpus: str = "", *, force: bool = False
 ) -> BackupReport:
-    """Write a backup, in the place of an earlier one that may be there.
+    """Write a backup; an earlier backup of this name is replaced.
 
-    The file is its owner's alone. A link is replaced, and what it leads to stays as it is.
+    Only the owner can read the file. A link is replaced, not followed.
 
     Args:
-        workspace: what to back up.
+        workspace: to back up.
         target: the file.
         corpus: only this one, for `restore_corpus`; "" for everything.
-        force: replace the file also where it is no backup.
+        force: replace any file.
 
     Raises:
         WorkspaceError: there is no workspace.
-        UsageError: the file would lie in the workspace, a folder is in its place, or a file that
-            is no backup.
-        StorageError: it cannot be written, or a file of the workspace cannot be read; the backup
-            that was there before stays.
+        UsageError: the file would be in the workspace, is a folder, or is not a backup.
+        StorageError: it cannot be written, or a file of the workspace cannot be read; the earlier
+            backup stays.
     """
     workspace.require()
     if corpus:
         workspace.corpus(corpus).require()
     target = target.expanduser()
-    # The file itself may be a link, which is replaced.
+    # The file itself may be a link.
     target = target.parent.resolve() / target.name
     with storing(target, _FREE):
         there = target.exists() or target.is_symlink()
@@ -197,7 +195,7 @@ def back_up(
 
 
 def _is_backup(path: Path) -> bool:
-    """Whether a file ends as `back_up` ends its files; what it holds is passed over."""
+    """Whether a file has the end of a backup; its content is not read."""
     try:
         with tarfile.open(path, "r:") as tar:
             last = deque(tar, maxlen=1)
@@ -210,15 +208,15 @@ def _is_backup(path: Path) -> bool:
 
 
 def restore(workspace: Workspace, source: Path) -> BackupReport:
-    """Put a backup in the place of a workspace, which need not exist; all of it, or nothing.
+    """Replace a workspace, which may be missing, by a backup: all of it, or nothing.
 
-    Its models stay, and its tokens where it has any. What else it held lies beside it afterwards.
+    Models and existing tokens stay. The former content is kept beside it.
 
     Raises:
-        InputError: the file is no backup, is damaged, or holds what no backup holds.
+        InputError: the file is not a backup, is damaged, or contains foreign files.
         BusyError: a corpus is being written, or another process restores.
-        StorageError: the disk is full or cannot be written, or the folder or its models cannot be
-            moved, as where a disk is mounted; the workspace is as it was.
+        StorageError: the disk is full or cannot be written, or the folder cannot be moved (a mount
+            point); the workspace is unchanged.
     """
     home = workspace.home
     with storing(home, _FREE, _CURES):
@@ -228,7 +226,7 @@ def restore(workspace: Workspace, source: Path) -> BackupReport:
     with _unpacked(workspace, source) as (unpacked, manifest):
         if manifest.corpus:
             raise InputError(
-                N_("{file} is no backup of a workspace: it holds the corpus {name!r} alone."),
+                N_("{file} is not a backup of a workspace: it has the corpus {name!r} alone."),
                 N_("Name a file that localrag backup has written."),
                 file=source,
                 name=manifest.corpus,
@@ -236,7 +234,7 @@ def restore(workspace: Workspace, source: Path) -> BackupReport:
         theirs = unpacked / workspace.tokens.relative_to(home)
         tokens, kept = _count_tokens(theirs), workspace.tokens.exists()
         if kept:
-            # Before the switch: at no moment one is valid that was withdrawn.
+            # Before the switch: withdrawn tokens are never valid, not even briefly.
             shutil.copy2(workspace.tokens, theirs)
         before = _switch(home, unpacked, workspace.restoring / _NOTE)
     workspace.init()
@@ -252,13 +250,13 @@ def _count_tokens(path: Path) -> int:
 
 
 def restore_corpus(workspace: Workspace, source: Path) -> BackupReport:
-    """Put a backup of one corpus into a workspace; all of it, or nothing.
+    """Put a backup of one corpus into a workspace: all of it, or nothing.
 
-    A corpus of its name stays as one of another name, with its index, unless it is as the backup
-    has it: then a run of this that was killed had put it there.
+    An existing corpus of this name is renamed with its index, unless it equals the backup (then a
+    killed run had restored it).
 
     Returns:
-        Of the corpus that was there before, the folder, which has its new name.
+        A report; `before` is the folder of the renamed corpus.
 
     Raises:
         as `restore`.
@@ -268,7 +266,7 @@ def restore_corpus(workspace: Workspace, source: Path) -> BackupReport:
         name = manifest.corpus
         if not name:
             raise InputError(
-                N_("{file} is no backup of one corpus."),
+                N_("{file} is not a backup of one corpus."),
                 N_("Take another copy of it; nothing was changed."),
                 file=source,
             )
@@ -276,11 +274,11 @@ def restore_corpus(workspace: Workspace, source: Path) -> BackupReport:
         before = None
         if workspace.corpus(name).store.exists() and not _is_there(workspace, manifest):
             before = _aside(workspace.corpus(name[:40]).store.parent)
-        # The index comes last: without one, a corpus is whole.
+        # The index comes last: a corpus is complete without one.
         for kind in ("indexes", "corpora"):
             here = workspace.home / kind / name
             if before is None:
-                # What is left of a corpus that was removed, or the same once more.
+                # Remains of a removed corpus, or the same corpus.
                 shutil.rmtree(here, ignore_errors=True)
             elif here.exists():
                 here.rename(workspace.home / kind / before.name)
@@ -293,11 +291,11 @@ def restore_corpus(workspace: Workspace, source: Path) -> BackupReport:
 
 
 def _is_there(workspace: Workspace, manifest: _Manifest) -> bool:
-    """Whether a corpus is, to the byte, as a backup has it; its index, which may lack, apart."""
+    """Whether a corpus equals a backup byte by byte, except its index."""
     store = workspace.corpus(manifest.corpus).store
     log = store.with_name(f"{store.name}-wal")
     if log.exists() and log.stat().st_size:
-        # What a writer that was killed has stored stands there.
+        # It contains commits of a killed writer.
         return False
     top = store.parent.relative_to(workspace.home)
     kept = {path.relative_to(workspace.home) for path in _kept(workspace, manifest.corpus)}
@@ -315,10 +313,10 @@ def _described(path: Path) -> _File:
 
 
 def _require_idle(workspace: Workspace, name: str) -> None:
-    """Make sure that nobody writes a corpus.
+    """Check that nobody writes a corpus.
 
     Raises:
-        BusyError: somebody does.
+        BusyError: another process writes it.
     """
     if is_locked(workspace.corpus(name).store.with_name(WRITER_LOCK)):
         raise BusyError(
@@ -330,9 +328,9 @@ def _require_idle(workspace: Workspace, name: str) -> None:
 
 @contextmanager
 def _unpacked(workspace: Workspace, source: Path) -> Iterator[tuple[Path, _Manifest]]:
-    """A backup as a folder beside the workspace, checked; whatever is left of it is removed.
+    """A checked backup as a folder beside the workspace, removed afterwards.
 
-    What a process that was killed has left there is removed, too.
+    Remains of a killed process are removed first.
     """
     home = workspace.home
     busy = BusyError(
@@ -361,14 +359,14 @@ def _report(
 
 
 def _kept(workspace: Workspace, corpus: str) -> Iterator[Path]:
-    """The files of a backup, sorted: no models, no locks, nothing that is being written."""
+    """The files of a backup, sorted: no models, locks or unfinished files."""
     home, place = workspace.home, workspace.corpus(corpus) if corpus else None
     tops = (place.store.parent, place.indexes) if place else (home,)
     holding_corpora = {str(home / "corpora"), str(home / "indexes")}
     for folder, folders, names in chain.from_iterable(map(os.walk, tops)):
         if Path(folder) == home:
             folders[:] = [name for name in folders if name != _MODELS]
-        # A corpus may be called anything: mine.new is one, too.
+        # A corpus may have any name, such as mine.new.
         endings = () if folder in holding_corpora else _PASSING
         folders[:] = sorted(name for name in folders if not name.endswith(endings))
         for name in sorted(names):
@@ -394,8 +392,8 @@ def _enter(tar: tarfile.TarFile, name: str, path: Path, copy: Path) -> _File:
 def _snapshot(path: Path, copy: Path) -> None:
     """Copy a database as it is at one moment, with a checksum for each page.
 
-    Pages that come from the log of the source have none. They get it on the way from the log of
-    the copy into its file, which begins with the first page, the one that says so.
+    Pages from the source's log have none. They get it on the way from the copy's log into its
+    file, after the first page, which switches checksums on.
     """
     try:
         with (
@@ -429,7 +427,7 @@ def _not_copied(kind: type[LocalragError], path: Path, problem: object) -> Local
 
 
 def _write(tar: tarfile.TarFile, name: str, file: IO[bytes]) -> _File:
-    """Write a file, as long as it is now: one that others add lines to may grow meanwhile."""
+    """Write a file in its present length; others may append meanwhile."""
     info = tarfile.TarInfo(name)
     info.size = os.fstat(file.fileno()).st_size
     info.mode = 0o600
@@ -446,7 +444,7 @@ def _write_manifest(tar: tarfile.TarFile, manifest: _Manifest) -> None:
 
 
 class _Hashing:
-    """The next bytes of a file, as many as are wanted, hashed as they are read."""
+    """The next bytes of a file, up to a size, hashed while they are read."""
 
     def __init__(self, file: IO[bytes], size: int) -> None:
         self._file = file
@@ -460,12 +458,12 @@ class _Hashing:
         return data
 
     def hexdigest(self) -> str:
-        """The SHA-256 of what was read."""
+        """The SHA-256 of the bytes read."""
         return self._digest.hexdigest()
 
 
 def _unpack(source: Path, folder: Path) -> _Manifest:
-    """Unpack a backup into a new folder, and compare it with its manifest.
+    """Unpack a backup into a new folder and check it with its manifest.
 
     Raises:
         InputError: as `restore`.
@@ -480,7 +478,7 @@ def _unpack(source: Path, folder: Path) -> _Manifest:
                 if manifest is not None:
                     raise _refused(
                         source,
-                        N_("{file}: {name} stands behind the end of the backup."),
+                        N_("{file}: {name} is after the end of the backup."),
                         member.name,
                     )
                 if member.name == _MANIFEST:
@@ -494,12 +492,12 @@ def _unpack(source: Path, folder: Path) -> _Manifest:
                     found[member.name] = _copied(content, out)
     except (tarfile.TarError, EOFError) as error:
         raise InputError(
-            N_("{file} is no backup, or is damaged."),
+            N_("{file} is not a backup, or is damaged."),
             N_("Take another copy of it."),
             file=source,
         ) from error
     except FileExistsError as error:
-        raise _refused(source, N_("{file}: {name} stands in it twice."), error.filename) from error
+        raise _refused(source, N_("{file}: {name} is in it twice."), error.filename) from error
     except (FileNotFoundError, IsADirectoryError, PermissionError) as error:
         if error.filename != str(source):
             raise
@@ -510,9 +508,9 @@ def _unpack(source: Path, folder: Path) -> _Manifest:
             problem=error,
         ) from error
     if manifest is None:
-        raise _refused(source, N_("{file} is no backup of localrag, or its end is missing."))
+        raise _refused(source, N_("{file} is not a backup of localrag, or its end is missing."))
     for name in sorted(found.keys() ^ manifest.files.keys()):
-        raise _refused(source, N_("{file}: {name} is missing, or stands in no manifest."), name)
+        raise _refused(source, N_("{file}: {name} is missing, or not in the manifest."), name)
     for name, file_ in manifest.files.items():
         if found[name] != file_:
             raise _refused(source, N_("{file}: {name} is damaged."), name)
@@ -548,16 +546,16 @@ def _checked(source: Path, member: tarfile.TarInfo) -> PurePosixPath:
     """The path of a member in the workspace.
 
     Raises:
-        InputError: it leads out of it, or the member is no plain file.
+        InputError: the path leads out of it, or the member is not a plain file.
     """
     path = PurePosixPath(member.name)
     top = "".join(path.parts[:1])
     odd = path.is_absolute() or ".." in path.parts or "\\" in member.name or ":" in top
-    # A folder of a workspace cannot be a file; and a few bytes of a sparse one fill a disk.
+    # Folders of a workspace are not files; a sparse member could fill the disk.
     odd = odd or top in ("", _MODELS) or str(path) in _FOLDERS
     if odd or not member.isreg() or member.issparse():
         raise InputError(
-            N_("{file}: {name} is nothing that a backup holds."),
+            N_("{file}: {name} does not belong in a backup."),
             N_("Do not trust this file; nothing was changed."),
             file=source,
             name=member.name,
@@ -577,19 +575,19 @@ def _copied(content: IO[bytes], out: IO[bytes]) -> _File:
 
 
 def _switch(home: Path, unpacked: Path, note: Path) -> Path | None:
-    """Put the folder in the place of the workspace, with the models of that one.
+    """Replace the workspace by the folder, keeping its models.
 
     Args:
         home: of the workspace.
         unpacked: the folder.
-        note: a file to say where the workspace goes, for `_end_switch`.
+        note: a file with the new path of the workspace, for `_end_switch`.
 
     Returns:
-        Where the workspace lies that was there.
+        The path of the former workspace.
     """
     before = _aside(home) if home.exists() else None
     if before is not None:
-        # What a kill leaves of it is removed with the rest.
+        # Remains after a kill are removed with the rest.
         with replacing(note, unpacked.with_name("note")) as file:
             file.write(before.name.encode())
     try:
@@ -607,7 +605,7 @@ def _switch(home: Path, unpacked: Path, note: Path) -> Path | None:
 
 
 def _end_switch(home: Path, note: Path) -> None:
-    """End what `_switch` has begun, or undo it, even where it was killed between its steps."""
+    """Finish or undo a `_switch` that was killed."""
     if not note.exists():
         return
     before = home.with_name(note.read_text(encoding="utf-8"))
@@ -623,7 +621,6 @@ def _end_switch(home: Path, note: Path) -> None:
 
 
 def _aside(folder: Path) -> Path:
-    """Where a folder goes that another one takes the place of."""
     name = f"{folder.name}.before-{datetime.now(UTC):%Y%m%d-%H%M%S}"
     names = chain([name], (f"{name}-{number}" for number in count(2)))
     return next(path for path in map(folder.with_name, names) if not path.exists())

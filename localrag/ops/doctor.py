@@ -1,4 +1,4 @@
-"""What can be wrong with an installation: the Python twin of ``localrag doctor``."""
+"""Checks of an installation: the Python twin of ``localrag doctor``."""
 
 import shutil
 import sys
@@ -54,15 +54,15 @@ _KINDS = {
     "vectors": N_("vectors"),
     "layers": N_("layers"),
 }
-"""What is looked at; programs and settings go by their own names."""
+"""Names of the checks; programs and settings keep their own names."""
 _NAMED = 3
-"""Files and folders that are named where there are more."""
+"""Files and folders to name, of more."""
 _LITTLE_SPACE = 2 * 1024**3
 """Bytes below which indexing a large corpus may fill the disk."""
 
 
 class Health(StrEnum):
-    """How a check ended; `ABSENT` is something optional that is not there."""
+    """How a check ended; `ABSENT`: something optional is not installed."""
 
     GOOD = "good"
     ABSENT = "absent"
@@ -72,10 +72,10 @@ class Health(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """What one check found, and what mends it, a command mostly.
+    """The result of one check, and its cure, mostly a command.
 
     Attributes:
-        check: what was looked at, as JSON names it: a kind, with a name where there are several.
+        check: the name of the check in JSON: a kind, and a name if there are several.
     """
 
     check: str
@@ -85,7 +85,7 @@ class Finding:
 
     @property
     def title(self) -> str:
-        """What was looked at, in the language in use."""
+        """The name of the check in the language in use."""
         kind, blank, name = self.check.partition(" ")
         return f"{_(_KINDS.get(kind, kind))}{blank}{name}"
 
@@ -126,10 +126,10 @@ def examine(workspace: Workspace, overrides: Mapping[str, object]) -> Iterator[F
 
 
 def mend(workspace: Workspace) -> Iterator[Finding]:
-    """Give databases that are damaged their checksums again, where marks prove that they are whole.
+    """Write missing checksums of databases again, if marks prove that their content is whole.
 
-    A database lacks some that another program has opened after its writer was killed: SQLite moves
-    what the log holds into the file, and only localrag's gives a checksum to what it moves.
+    Another program that opens a database after its writer was killed moves the log into the file.
+    Only localrag's SQLite gives these pages a checksum.
     """
     for name in workspace.corpora():
         place = workspace.corpus(name)
@@ -155,7 +155,6 @@ def _mended(check: str, attempt: Callable[[], None]) -> Finding:
 
 
 def _said(words: object) -> Fact:
-    """What a library or an error says in its own words."""
     return Fact(FactKind.SAID, words=str(words))
 
 
@@ -211,7 +210,7 @@ def _config(workspace: Workspace, overrides: Mapping[str, object]) -> Fact:
 
 
 def _access(workspace: Workspace) -> Finding:
-    """Who can read the workspace: nobody should whom its settings do not name."""
+    """Whether only the readers named by the settings can read the workspace."""
     readers = durable.readers(workspace.settings)
     exposed = durable.exposed(workspace.home, readers)
     if exposed:
@@ -302,10 +301,9 @@ def _models_of_settings(workspace: Workspace, config: Config) -> Iterator[Findin
 
 
 def _laws(workspace: Workspace, name: str) -> Iterator[Finding]:
-    """How old the texts of the laws of a corpus are; nothing is found where it has none.
+    """How old the texts of laws are; no finding for a corpus without laws.
 
-    Of a law that is never amended the text is old and right: only where all texts are old, the
-    corpus surely is.
+    The text of a law that is never amended is old and right. So a warning needs old texts only.
     """
     try:
         with CorpusStore.open(workspace.corpus(name).store, read_only=True) as store:
@@ -330,7 +328,7 @@ def _index(workspace: Workspace, name: str) -> Finding:
 
 
 def _vectors(workspace: Workspace, name: str, config: Config) -> Iterator[Finding]:
-    """How the vectors of a corpus are; nothing is found where it has none and needs none."""
+    """The state of the vectors of a corpus; no finding if it has and needs none."""
     from localrag.corpus.inference.opening import embedder_id, embedder_name
     from localrag.search.indexing.state import vector_state
     from localrag_indexes.manifest import current
@@ -353,13 +351,12 @@ def _vectors(workspace: Workspace, name: str, config: Config) -> Iterator[Findin
 
 
 def _to_index(corpus: str) -> tuple[Fact, Fact]:
-    """What brings an index up to date, and what makes a damaged one anew."""
-    # What is damaged is made anew, whatever a comparison finds by then.
+    # A damaged index is rebuilt, without a comparison.
     return Fact(FactKind.TO_INDEX, corpus=corpus), Fact(FactKind.TO_REBUILD, corpus=corpus)
 
 
 def _layers(workspace: Workspace, name: str, config: Config) -> Iterator[Finding]:
-    """How the index of the derived layers of a corpus is; nothing is found where it has none."""
+    """The state of the index of the derived layers; no finding if there are none."""
     from localrag.corpus.inference.opening import embedder_id
     from localrag.prepare.index import layers_begun, layers_state
 
@@ -384,7 +381,7 @@ def _state(
     cure: Fact,
     cure_of_damage: Fact,
 ) -> Finding:
-    """A finding on an index, from how it stands to its store."""
+    """A finding on an index, from its state."""
     from localrag.search.indexing.state import IndexState
     from localrag_indexes.manifest import was_built
 

@@ -1,7 +1,7 @@
-"""Proof that nothing goes out: the main job, done by a process that has no network.
+"""Proof that nothing goes out: a process without a network does the main job.
 
-Where the system lets a process have a network of its own with nothing in it (Linux, ``unshare``),
-it gets that; everywhere it opens no socket of the internet: whoever tries to is named.
+On Linux the process gets an empty network (``unshare``) if the system allows it. On every system
+its internet sockets are refused and named.
 """
 
 import json
@@ -32,13 +32,13 @@ STEPS = {
 
 @dataclass(frozen=True, slots=True)
 class OfflineStep:
-    """What became of a step.
+    """The result of a step.
 
     Attributes:
-        name: of `STEPS`.
-        seconds: that it took.
-        problem: why it failed; "" where it did not.
-        sockets: addresses that it tried to reach.
+        name: name in `STEPS`.
+        seconds: duration.
+        problem: reason of a failure, or "".
+        sockets: addresses it tried to reach.
     """
 
     name: str
@@ -49,11 +49,10 @@ class OfflineStep:
 
 @dataclass(frozen=True, slots=True)
 class OfflineProof:
-    """What was tried without a network.
+    """The result of all steps.
 
     Attributes:
-        isolated: whether the process had a network of its own with nothing in it; otherwise only
-            its sockets were refused.
+        isolated: the process had an empty network; otherwise only its sockets were refused.
         steps: all of `STEPS`, in order.
     """
 
@@ -62,16 +61,16 @@ class OfflineProof:
 
     @property
     def holds(self) -> bool:
-        """Whether all was done, and nobody tried to go out."""
+        """Whether every step succeeded, without a socket."""
         return not any(step.problem or step.sockets for step in self.steps)
 
 
 def prove() -> OfflineProof:
-    """Do the main job on the sample corpus, in a workspace of its own that is removed again."""
+    """Do the main job on the sample corpus, in a temporary workspace."""
     child = [sys.executable, "-m", "localrag.ops.offline"]
     isolated = _can_isolate()
     command = [*NAMESPACE, *child] if isolated else child
-    # It holds the invented laws of the sample alone.
+    # It holds only the invented laws of the sample.
     with tempfile.TemporaryDirectory() as folder:
         done = subprocess.run(  # noqa: S603 - ourselves
             [*command, folder, in_use()],
@@ -98,7 +97,7 @@ def _can_isolate() -> bool:
 
 
 def _main(folder: Path, language: str) -> None:
-    """Be the process without a network: tell a line of JSON for every step."""
+    """Run in the process without a network: print a line of JSON for every step."""
     tried: list[str] = []
 
     def refuse(event: str, args: tuple[Any, ...]) -> None:
@@ -111,7 +110,7 @@ def _main(folder: Path, language: str) -> None:
             tried.append(f"{args[0]}:{args[1]}")
             raise OSError("no network")
 
-    # Sees every socket of Python; what native code opens, an empty network holds back.
+    # This sees the sockets of Python; the empty network stops native code.
     sys.addaudithook(refuse)
     for name, step in _steps(folder, language):
         started, problem = perf_counter(), ""
@@ -147,12 +146,12 @@ def _found(what: object) -> None:
 
 
 def _open_workbench(home: Path, settings: dict[str, object]) -> None:
-    """Open it without a terminal, wait until it is painted, and close it."""
+    """Open the workbench without a terminal, and close it after the first paint."""
     import asyncio
 
     from localrag.corpus.workspace import Workspace
 
-    # The application stands above localrag, as for `localrag tui`.
+    # The application is above localrag, as for `localrag tui`.
     workbench = import_module("localrag_tui.app").Workbench(Workspace.locate(home), settings)
 
     async def look() -> None:

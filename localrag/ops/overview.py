@@ -1,4 +1,4 @@
-"""What a corpus holds: its documents by what they are told apart by, its layers, its questions."""
+"""Summarizes a corpus: its documents by facet, its layers, its questions."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -12,28 +12,27 @@ from localrag.corpus.store import CorpusStore
 from localrag.corpus.workspace import CorpusPaths, Workspace
 from localrag.prepare.index import LayerIndex, layers_begun, layers_behind
 from localrag.prepare.layers import SYNTHETIC_QA, DerivedLayer
-from localrag.prepare.redundancy import Redundancy, redundancy
+from localrag.prepare.measuring import Redundancy, redundancy
 from localrag.prepare.summaries import Summary, summaries
 
 if TYPE_CHECKING:
     from localrag.corpus.config import Config
 
 STARTING = 5
-"""Questions to begin with that are offered, where nothing else is said."""
+"""Default number of starting questions."""
 
-# 法, 局: what is so short is defined for the sake of brevity, and nobody asks what it means.
+# Shorter terms (法, 局) are abbreviations; nobody asks for their meaning.
 _SHORTEST_TERM = 3
 
 
 @dataclass(frozen=True, slots=True)
 class PreparedLayer:
-    """What there is of a derived layer.
+    """The size of a derived layer.
 
     Attributes:
-        name: of the layer.
-        rows: sentences, documents, parts or summaries that were worked on.
-        texts: that were made of them; none in the layer of metadata, which the facets show.
-        refused: texts of a model that code refused.
+        rows: sentences, documents, parts or summaries processed.
+        texts: texts made; 0 for the layer of metadata.
+        refused: texts of a model refused by code.
     """
 
     name: str
@@ -44,24 +43,24 @@ class PreparedLayer:
 
 @dataclass(frozen=True, slots=True)
 class Overview:
-    """What a corpus holds on one day.
+    """The contents of a corpus on one day.
 
     Attributes:
-        documents, passages, characters: how many.
+        documents, passages, characters: their numbers.
         kinds: documents of each kind (``law``, ``markdown`` …).
-        facets: by facet, documents of each value, the most frequent first. Headings are left out:
+        facets: documents of each value, by facet, the most frequent first; without headings, as
             most laws have their own.
-        headings: how many different ones there are.
-        states: laws of which it has several states.
-        by_model: facets of which a model has told values (`localrag prepare --layers metadata`).
-        sorted_before: whether a model has sorted the documents, and they have changed since then.
-        layers: what was prepared.
-        summaries: of the questions by metadata, those of fewer labels first.
-        questions: how many synthetic questions there are.
-        starting: some questions to begin with; see `starting_questions`.
-        redundancy: how many of them ask the same; None where they have no vectors.
-        layers_behind: whether layers or documents are others now than those indexed, after a
-            preparation that ended early for example; redundancy is None then.
+        headings: number of different headings.
+        states: laws with several states.
+        by_model: facets with values from a model (`localrag prepare --layers metadata`).
+        sorted_before: whether documents changed after a model sorted them.
+        layers: the prepared layers.
+        summaries: of the questions by metadata, fewer labels first.
+        questions: number of synthetic questions.
+        starting: examples; see `starting_questions`.
+        redundancy: duplicates among the questions; None without vectors.
+        layers_behind: whether layers or documents changed since indexing; then `redundancy` is
+            None.
     """
 
     documents: int
@@ -84,19 +83,12 @@ class Overview:
 def overview(
     workspace: Workspace, corpus: str, config: "Config", store: CorpusStore, n: int = STARTING
 ) -> Overview:
-    """Look what a corpus holds; loads no model.
-
-    Args:
-        workspace: where it lies.
-        corpus: its name.
-        config: names the embedder whose vectors are looked at.
-        store: of the corpus.
-        n: questions to begin with.
+    """Summarize a corpus without loading a model, with `n` starting questions.
 
     Raises:
         StoreError: a layer is damaged.
-        IndexUnusable: the index of the layers is, or SciPy is not installed.
-        ModelUnusable: the settings name an embedder that is not installed.
+        IndexUnusable: the index of the layers is damaged, or SciPy is missing.
+        ModelUnusable: the embedder of the settings is not installed.
     """
     place = workspace.corpus(corpus)
     facets = store.facets
@@ -116,7 +108,7 @@ def overview(
         summaries=tuple(summaries(place)),
         questions=next((one.texts for one in prepared if one.name == SYNTHETIC_QA), 0),
         starting=starting_questions(place, store, n),
-        # Of an earlier time it would stand beside the number of questions of now.
+        # An older figure would not match the current number of questions.
         redundancy=None if behind else _redundancy(workspace, corpus, config, store),
         layers_behind=behind,
     )
@@ -125,16 +117,10 @@ def overview(
 def starting_questions(
     place: CorpusPaths, store: CorpusStore, n: int = STARTING
 ) -> tuple[str, ...]:
-    """Some questions that a corpus answers, of as many documents as there can be.
+    """Return up to `n` questions the corpus can answer, from many documents.
 
-    Synthetic ones where they are prepared; else what terms mean that laws define, which needs no
-    model. Of other documents there are none: headings are no questions. The same ones until the
-    documents, or the synthetic questions, change.
-
-    Args:
-        place: where the corpus lies.
-        store: of the corpus.
-        n: how many at most.
+    Synthetic questions come first, else the meaning of defined terms. The choice changes only with
+    the documents or the questions.
 
     Raises:
         StorageError, StoreError: the layer cannot be read.
@@ -145,10 +131,7 @@ def starting_questions(
 
 @lru_cache(maxsize=4)
 def _of_synthetic(place: CorpusPaths, _stamp: str, n: int) -> tuple[str, ...]:
-    """Synthetic questions of as many documents as there can be; none where none are prepared.
-
-    All are read for a few, which are asked for whenever an empty conversation is shown.
-    """
+    """Choose synthetic questions from many documents; cached, as it reads all of them."""
     by_document: dict[str, list[str]] = {}
     for row in DerivedLayer(place, SYNTHETIC_QA).standing():
         by_document.setdefault(row.document, []).extend(made.text for made in row.texts)
@@ -165,7 +148,7 @@ def _of_synthetic(place: CorpusPaths, _stamp: str, n: int) -> tuple[str, ...]:
 
 
 def _of_terms(store: CorpusStore) -> Iterator[str]:
-    """What the first term means that a law defines for all that follows; a question a law."""
+    """Ask for the first term each law defines for its whole text."""
     laws = store.laws()
     _shuffle(laws)
     for law in laws:
@@ -175,7 +158,6 @@ def _of_terms(store: CorpusStore) -> Iterator[str]:
 
 
 def _shuffle(items: list[Any]) -> None:
-    """Mix a list, the same way each time."""
     Random(len(items)).shuffle(items)  # noqa: S311 - nothing is to be kept secret
 
 
@@ -191,7 +173,6 @@ def _prepared(place: CorpusPaths, name: str) -> PreparedLayer:
 def _redundancy(
     workspace: Workspace, corpus: str, config: "Config", store: CorpusStore
 ) -> Redundancy | None:
-    """How many of the synthetic questions ask the same; None where they have no vectors."""
     if not DerivedLayer(workspace.corpus(corpus), SYNTHETIC_QA).is_there:
         return None
     with LayerIndex.open(workspace, corpus, config, store) as index:

@@ -1,5 +1,5 @@
-"""Files for people: Markdown, Word, Excel and CSV, made of values that know no format.
+"""Writes Markdown, Word, Excel and CSV files from values without a format.
 
-``blocks`` is what a text consists of, ``markdown`` and ``word`` write it down, ``sheets`` writes
-tables, and ``files`` chooses among them by the ending of a name and loses no file that is there.
+``blocks`` are the parts of a text. ``markdown`` and ``word`` write blocks, ``sheets`` writes
+tables. ``files`` chooses the format by the file name and never overwrites a file by accident.
 """

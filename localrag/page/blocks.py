@@ -1,6 +1,6 @@
-"""What a text for people consists of, in no format yet.
+"""The parts of a text for people, without a format.
 
-Texts of documents, models and users stand in it as they are: whoever writes a format escapes them.
+A block holds text of documents, models and users unchanged. Each writer escapes it.
 """
 
 from collections.abc import Iterable
@@ -9,14 +9,14 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Strong:
-    """Words that stand out within a line."""
+    """Bold words within a line."""
 
     text: str
 
 
 @dataclass(frozen=True, slots=True)
 class Struck:
-    """Words within a line that are struck out."""
+    """Struck-out words within a line."""
 
     text: str
 
@@ -30,7 +30,7 @@ class Code:
 
 @dataclass(frozen=True, slots=True)
 class Mark:
-    """The mark of a citation, made by code: [1]."""
+    """The mark of a citation: [1]."""
 
     text: str
 
@@ -48,21 +48,21 @@ class Heading:
 
 @dataclass(frozen=True, slots=True)
 class Paragraph:
-    """What stands by itself; a text within it may have several lines, which stay as they are."""
+    """A paragraph; line breaks in its text stay."""
 
     parts: tuple[Inline, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Quotation:
-    """A text word for word, of any number of lines."""
+    """A text word for word, on one or more lines."""
 
     text: str
 
 
 @dataclass(frozen=True, slots=True)
 class Item:
-    """An entry of a list: a line, and what stands below it."""
+    """An entry of a list, with blocks below it."""
 
     parts: tuple[Inline, ...]
     below: tuple["Block", ...] = ()
@@ -70,7 +70,7 @@ class Item:
 
 @dataclass(frozen=True, slots=True)
 class Items:
-    """A list, whose entries have numbers from 1 or none."""
+    """A list, numbered from 1 or not."""
 
     entries: tuple[Item, ...]
     numbered: bool = False
@@ -80,11 +80,11 @@ Block = Heading | Paragraph | Quotation | Items
 
 
 def paragraph(*parts: Inline) -> Paragraph:
-    """A paragraph of these parts."""
+    """Make a paragraph of these parts."""
     return Paragraph(parts)
 
 
 def items(lines: Iterable[Inline | tuple[Inline, ...]], *, numbered: bool = False) -> Items:
-    """A list with an entry for each line."""
+    """Make a list with one entry a line."""
     entries = (Item(line if isinstance(line, tuple) else (line,)) for line in lines)
     return Items(tuple(entries), numbered)

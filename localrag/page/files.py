@@ -1,4 +1,4 @@
-"""A file of the user's in the format that its name ends with; none that is there is lost."""
+"""Writes files for the user in the format of their ending, without losing existing ones."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
@@ -19,19 +19,15 @@ TEXTS = (".md", ".markdown", WORD)
 CSV, EXCEL = ".csv", ".xlsx"
 """Endings of tables."""
 
-# By ending, the module that writes such a file, and the package that brings it.
+# The module and the package needed for each ending.
 _PACKAGES = {WORD: ("docx", "python-docx"), EXCEL: ("openpyxl", "openpyxl")}
 
 
 def require_ending(path: Path, endings: Sequence[str]) -> None:
-    """Make sure that a name ends with one of these.
-
-    Raises:
-        UsageError: it does not.
-    """
+    """Require one of these endings; raises `UsageError`."""
     if path.suffix.lower() not in endings:
         raise UsageError(
-            N_("{path} has an ending that says no format known here."),
+            N_("{path} has an ending of no known format."),
             N_("Give it one of these: {endings}"),
             path=path,
             endings=", ".join(endings),
@@ -39,11 +35,7 @@ def require_ending(path: Path, endings: Sequence[str]) -> None:
 
 
 def require_package(path: Path) -> None:
-    """Make sure that what writes a file of this name is installed.
-
-    Raises:
-        UsageError: it is not.
-    """
+    """Require the package for files of this name; raises `UsageError`."""
     module, package = _PACKAGES.get(path.suffix.lower(), ("", ""))
     if module and find_spec(module) is None:
         raise UsageError(
@@ -55,17 +47,12 @@ def require_package(path: Path) -> None:
 
 
 def write_blocks(path: Path, blocks: Iterable[Block], *, replace: bool = False) -> None:
-    """Write blocks as the ending of the name says: a document of Word, else Markdown.
-
-    Args:
-        path: of the file.
-        blocks: what it is to hold.
-        replace: write over a file that is there.
+    """Write blocks to a file: Word for ``.docx``, else Markdown.
 
     Raises:
-        FileExistsAlready: there is such a file, and it may not be replaced.
-        UsageError: a folder is in its place, or the package that writes it is missing.
-        StorageError: the file cannot be written; one that was there is as before.
+        FileExistsAlready: the file exists and `replace` is off.
+        UsageError: the path is a folder, or a package is missing.
+        StorageError: writing failed; an existing file is unchanged.
     """
     require_package(path)
     with opened(path, replace=replace) as file:
@@ -73,11 +60,7 @@ def write_blocks(path: Path, blocks: Iterable[Block], *, replace: bool = False) 
 
 
 def into(file: IO[bytes], path: Path, blocks: Iterable[Block]) -> None:
-    """Write blocks to an open file, as the ending of its name says.
-
-    Raises:
-        OSError: it cannot be written.
-    """
+    """Write blocks to an open file in the format of `path`; raises `OSError`."""
     if path.suffix.lower() == WORD:
         write_word(blocks, file)
     else:
@@ -86,7 +69,7 @@ def into(file: IO[bytes], path: Path, blocks: Iterable[Block]) -> None:
 
 @contextmanager
 def opened(path: Path, *, replace: bool) -> Iterator[IO[bytes]]:
-    """Open a file that is there as a whole once the block ends; errors as of `write_blocks`."""
+    """Open a file to be written as a whole or not at all; raises as `write_blocks`."""
     try:
         if path.is_dir():
             raise UsageError(

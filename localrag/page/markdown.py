@@ -1,4 +1,4 @@
-"""Blocks as Markdown: whatever a text holds, a reader of Markdown sees it as it is."""
+"""Writes blocks as Markdown; special characters in the text are escaped."""
 
 import re
 from collections.abc import Callable, Iterable
@@ -18,9 +18,9 @@ from localrag.page.blocks import (
 from localrag.text.harmless import harmless, one_line
 
 _ANYWHERE = re.compile(r"[\\`*_\[\]<>&~|$]")
-# What begins a heading, a list, a rule or a table only where it begins a line.
+# Special only at the beginning of a line: headings, lists, rules, tables.
 _BEGINNING = re.compile(r"(?P<mark>[#+\-=:])|(?P<number>\d{1,9})(?P<end>[.)])|(?P<blank>[ \t])")
-# GitHub makes links of these without being asked.
+# GitHub turns these into links.
 _ADDRESS = re.compile(r"(?<=\w)(?=://)|(?<=\bwww)(?=\.)", re.IGNORECASE)
 _TICKS = re.compile("`+")
 
@@ -43,7 +43,7 @@ def _block(block: Block) -> str:
 
 
 def _items(block: Items) -> str:
-    # An entry with paragraphs below it stands apart from the next one.
+    # A blank line separates entries with paragraphs.
     is_loose = any(not isinstance(below, Items) for one in block.entries for below in one.below)
     gap = "\n\n" if is_loose else "\n"
     marks = (
@@ -72,7 +72,7 @@ def _inline(parts: Iterable[Inline], text: Callable[[str], str]) -> str:
             case Mark():
                 written.append(part.text)
             case str():
-                # Behind other parts it begins no line, so nothing else can begin there.
+                # Later parts never begin a line.
                 written.append(_escaped(one_line(part)) if written else text(part))
             case Struck():
                 written.append(f"~~{_escaped(one_line(part.text))}~~")
@@ -82,15 +82,15 @@ def _inline(parts: Iterable[Inline], text: Callable[[str], str]) -> str:
 
 
 def line(text: str) -> str:
-    """Write a text within a line; its line breaks are made visible."""
+    """Write a text on one line; its line breaks become visible signs."""
     return _in_line(one_line(text))
 
 
 def paragraph(text: str) -> str:
-    """Write a text of any number of lines, which stay as they are."""
+    """Write a text with its line breaks."""
     lines = [_in_line(row) for row in harmless(text).split("\n")]
     following = [*lines[1:], ""]
-    # A backslash at its end keeps a line break; before an empty line there is no need.
+    # A backslash keeps a line break; none is needed before an empty line.
     return "\n".join(
         f"{row}\\" if row and after else row for row, after in zip(lines, following, strict=True)
     )

@@ -1,4 +1,4 @@
-"""Tables of texts, for Excel and its like: no cell of them is ever a formula."""
+"""Writes tables for Excel; no cell becomes a formula."""
 
 import csv
 from collections.abc import Iterable, Sequence
@@ -9,16 +9,16 @@ from typing import IO
 from localrag.language import _
 from localrag.text.harmless import cells, harmless
 
-# What makes a formula of a cell of CSV, and what Excel in Japan reads like it.
+# Beginnings of formulas, also as Japanese Excel reads them.
 _FORMULA = ("=", "+", "-", "@", "＝", "＋", "－", "＠", "\t", "\r", "|", "%")
-# Characters that a cell of Excel holds; points that a line takes, and a row can.
+# Most characters of a cell; points of a line and of the highest row.
 _LONGEST = 32_767
 _LINE, _HIGHEST = 15, 409
 
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """A column: its header, and its width in characters."""
+    """A column: header, and width in characters."""
 
     name: str
     width: int = 12
@@ -28,11 +28,7 @@ Cell = str | int | float
 
 
 def write_csv(columns: Sequence[Column], rows: Iterable[Sequence[Cell]], file: IO[bytes]) -> None:
-    """Write a table as CSV that Excel opens: UTF-8 with a mark, an apostrophe before formulas.
-
-    Raises:
-        OSError: the file cannot be written.
-    """
+    """Write CSV for Excel: UTF-8 with a byte order mark, an apostrophe before formulas."""
     text = TextIOWrapper(file, "utf-8-sig", newline="", write_through=True)
     try:
         writer = csv.writer(text)
@@ -52,17 +48,7 @@ def _plain(cell: Cell) -> Cell:
 def write_xlsx(
     title: str, columns: Sequence[Column], rows: Iterable[Sequence[Cell]], file: IO[bytes]
 ) -> None:
-    """Write a table as a workbook of one sheet, row by row.
-
-    Args:
-        title: of the sheet.
-        columns: their headers stay in sight.
-        rows: a text that is longer than a cell of Excel can hold ends with a note that it is cut.
-        file: where it is written.
-
-    Raises:
-        OSError: the file cannot be written.
-    """
+    """Write a workbook with one sheet; texts too long for a cell are cut, with a note."""
     from openpyxl import Workbook
     from openpyxl.cell import WriteOnlyCell
     from openpyxl.styles import Alignment, Font
@@ -72,7 +58,7 @@ def write_xlsx(
     book = Workbook(write_only=True)
     sheet = book.create_sheet(title)
     sheet.freeze_panes = "A2"
-    # Printed, a page is as wide as the table, with its header on each.
+    # In print, a page is as wide as the table and repeats the header.
     sheet.page_setup.orientation = "landscape"
     sheet.page_setup.fitToHeight = 0
     sheet.sheet_properties.pageSetUpPr = PageSetupProperties(fitToPage=True)
@@ -86,7 +72,7 @@ def write_xlsx(
         made.alignment = wrapped
         if isinstance(value, str):
             made.data_type = "s"  # Whatever it begins with.
-            # Who edits it later makes no formula of it either.
+            # Editing the cell later makes no formula either.
             made.quotePrefix = value.startswith(_FORMULA)
         return made
 
@@ -95,7 +81,7 @@ def write_xlsx(
         one.font = bold
     sheet.append(header)
     for number, row in enumerate(rows, 2):
-        # Excel would find it by itself, LibreOffice shows one line.
+        # LibreOffice would show one line only.
         sheet.row_dimensions[number].height = _height(columns, row)
         sheet.append([cell(value) for value in row])
         del sheet.row_dimensions[number]
@@ -103,7 +89,7 @@ def write_xlsx(
 
 
 def _height(columns: Sequence[Column], row: Sequence[Cell]) -> float:
-    """The height of a row in points, so that its texts can be read, broken into lines."""
+    """Return the height of a row in points, so its wrapped texts are visible."""
     lines = max(
         sum(max(1, -(-cells(line) // (column.width - 2))) for line in str(value).split("\n"))
         for column, value in zip(columns, row, strict=True)

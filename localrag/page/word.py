@@ -1,4 +1,4 @@
-"""Blocks as a document of Word (extra ``office``)."""
+"""Writes blocks as a Word document (extra ``office``)."""
 
 from collections.abc import Iterable
 from typing import IO, TYPE_CHECKING
@@ -22,28 +22,24 @@ if TYPE_CHECKING:
     from docx.document import Document
     from docx.text.paragraph import Paragraph as WordParagraph
 
-# Of the programs that open these files each has this one, or puts one of its own in its place.
+# Every word processor has this font or replaces it.
 _FONT, _CODE = "MS Mincho", "Courier New"
-# Centimetres that a list within a list, or what stands below an entry, is moved to the right.
+# Indentation of a nested list, in centimetres.
 _STEP = 0.75
 
 
 def write_word(blocks: Iterable[Block], file: IO[bytes]) -> None:
-    """Write blocks as a document of Word.
-
-    Raises:
-        OSError: the file cannot be written.
-    """
+    """Write blocks as a Word document."""
     import docx
     from docx.oxml.ns import qn
 
     document = docx.Document()
     for style in ("Normal", "Title", "Heading 1", "Heading 2", "Heading 3", "Quote"):
         fonts = document.styles[style].element.get_or_add_rPr().get_or_add_rFonts()
-        # A font of the theme would win over it.
+        # The theme's font would win.
         fonts.attrib.pop(qn("w:eastAsiaTheme"), None)
         fonts.set(qn("w:eastAsia"), _FONT)
-    # Japanese has no italics: they would mark the figures of a quotation alone.
+    # Japanese has no italics; only the figures would be slanted.
     document.styles["Quote"].font.italic = False
     for block in blocks:
         _add(document, block, 0)
@@ -67,7 +63,7 @@ def _add(document: "Document", block: Block, depth: int) -> None:
 def _add_item(document: "Document", entry: Item, mark: str, depth: int) -> None:
     from docx.shared import Cm
 
-    # The numbering of Word counts on from list to list; written out, each begins with 1.
+    # Word would continue the numbers of the list before.
     paragraph = _indented(document.add_paragraph(), depth + 1)
     paragraph.paragraph_format.first_line_indent = Cm(-_STEP)
     _write(paragraph, (f"{mark}\t", *entry.parts))
@@ -85,7 +81,7 @@ def _indented(paragraph: "WordParagraph", depth: int) -> "WordParagraph":
 
 def _write(paragraph: "WordParagraph", parts: Iterable[Inline]) -> None:
     for part in parts:
-        # Text may have several lines; a name has one.
+        # A text may have several lines, a name only one.
         text = harmless(part) if isinstance(part, str) else one_line(part.text)
         run = paragraph.add_run(text)
         if isinstance(part, Strong):

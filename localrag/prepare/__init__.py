@@ -1,1 +1,1 @@
-"""Preparation: what is made of the sentences of a corpus once, so that questions find more."""
+"""Preparation: texts made once from the sentences of a corpus, so that questions find more."""

@@ -1,10 +1,11 @@
-"""Decontextualised sentences: each can be read alone, with what it leaves to the text around it.
+"""DeconRAG, preparation: decontextualised sentences, and the questions completing them.
 
-1. **By a model** (DeconRAG, preparation): it reads the document and one of its sentences, and
-   writes the sentence with its pronouns, references and elided subjects made explicit. Code refuses
-   what brings in a figure or a name that the document does not have, or loses one of the sentence.
-2. **Of statutes by the resolver**, without a model: 前項, 同法 and bare articles become the
-   provisions that they lead to, under the titles of their laws.
+1. **A model** reads the document and one of its sentences. It rewrites the sentence with explicit
+   pronouns, references and subjects. Code refuses new figures or names, and the loss of its own.
+2. **The resolver** rewrites statutes without a model: 前項, 同法 and bare articles become
+   provisions with the titles of their laws.
+3. **Completion questions** ask for the information that a rewritten sentence adds. Code keeps
+   questions without pronouns whose answer was added, and notes their interrogative.
 """
 
 import re
@@ -15,37 +16,50 @@ from typing import Annotated, Any
 
 from pydantic import BaseModel, Field, create_model
 
-from localrag.answer.asking import ask
 from localrag.answer.checking import covers, mismatches
 from localrag.answer.evidence import element
-from localrag.answer.prompts import language_of, prompt, template
+from localrag.answer.prompts import language_of, prompt
 from localrag.answer.types import MismatchKind
 from localrag.corpus.config import ChatConfig
 from localrag.corpus.links import DELEGATES, Reference
 from localrag.corpus.store import CorpusStore
 from localrag.corpus.types import Document
-from localrag.errors import ModelUnusable
 from localrag.law.notation import SUPPLEMENT, cite
 from localrag.law.provisions import LABEL
-from localrag.prepare.layers import DerivedText, Job, Made, Outcome, Span, digest, unreadable
-from localrag.prepare.parts import Parts, prose_spans, sentence_spans, statute_sentences
+from localrag.prepare.layers import (
+    DerivedRow,
+    DerivedText,
+    Job,
+    Made,
+    Outcome,
+    Span,
+    digest,
+)
+from localrag.prepare.making import (
+    LayerWriter,
+    Parts,
+    prose_spans,
+    sentence_spans,
+    statute_sentences,
+    written,
+)
+from localrag.search.question.asked import interrogative_of
 from localrag.search.types import ModelCall
 from localrag_indexes.analysis.analyzer import morphemes, split_sentences
 from localrag_indexes.analysis.normalize import letters_of
 from localrag_models.chat import ChatModel, Message
 
 PROMPT = "decontextualized"
-# Changed when code makes another text of the same reply.
+# To be raised when code makes another text of the same reply.
 _VERSION = "6"
-# Characters that a rewritten sentence may have more than three times those of the sentence.
+# Characters that a rewritten sentence may have beyond three times the length of the sentence.
 _MORE = 200
-# Words of a sentence that a model names first, and characters of each name, at most. So much a
-# rewritten sentence may have beside the sentence, and one name more for an elided subject: what is
-# longer, a small model has written again and again.
+# Words that a model names first, and characters of a name, at most. They limit a sentence,
+# with one more name for an elided subject, because small models repeat themselves.
 _MOST_NAMES, _LONGEST_NAME = 4, 100
-# Share of what a sentence says that is said in it rewritten, at least: pronouns are no part of it.
+# Least share of a sentence in its rewritten form, without pronouns.
 _KEPT = 2 / 3
-# What many texts are about, and call by its kind once they have named it.
+# Kinds by which texts call their topic after they have named it.
 _KINDS = (
     "album|area|army|award|band|battle|book|building|campaign|church|city|club|college|company|"
     "country|county|disease|district|episode|event|family|festival|film|firm|game|group|island|"
@@ -53,9 +67,9 @@ _KINDS = (
     "region|river|school|season|series|ship|show|single|song|state|station|story|team|territory|"
     "tournament|town|track|university|village|war"
 )
-# Words that stand for what the text around them names. In English "this" and "that" often stand
-# for nothing of the kind (that he won): they count before a noun's place only, at the beginning.
-# "There is" and "it is likely that" point nowhere; "the city of Tarn" says which.
+# Words that refer to the text around them. "This" and "that" count only at the beginning, because
+# they often refer to nothing (that he won). "There is", "it is likely that" and "the city of Tarn"
+# are excluded.
 _POINTING = re.compile(
     r"\b(?:he|she|they|him|her|them|his|hers|its|their|theirs|then(?!-))\b"
     r"|\bit\b(?! (?:is|was|seems|has been) (?:\w+ )?that\b)"
@@ -68,20 +82,19 @@ _POINTING = re.compile(
     r"|同(?:社|氏|国|年|月|日|地|市|県|町|村|校|大学|作|曲|書|誌|局|法|条|項|号)|前者|後者",
     re.IGNORECASE,
 )
-# Of these, the ones that a name can replace.
+# The words among these that a name can replace.
 _REPLACEABLE = re.compile(
     r"(?:he|she|it|they|him|them)|(?P<owner>his|her|its|their)|the [a-z ]+"
     r"|彼女?|それ|同(?:社|氏|国|地|市|県|町|村|校|大学|作|曲|書|誌|局|法)",
     re.IGNORECASE,
 )
-# Stands among these words for a subject that is left out, as Japanese leaves out what the sentence
-# before was about.
+# The word for an elided subject: Japanese omits the topic of the sentence before.
 _SUBJECT = "主語"
-# What は, も and が are that tell a subject; behind another one (には, については) they tell none.
+# は, も and が mark a subject, but not after another particle (には, については).
 _PARTICLES = ("助詞-係助詞", "助詞-格助詞", "助詞-副助詞", "助詞-接続助詞")
 # A clause is no name.
 _CLAUSE = re.compile(r"\b(?:is|are|was|were|ha[sd]|have)\b")
-# What a reference to all items of a paragraph ends with.
+# The end of a reference to all items of a paragraph.
 _EACH_ITEM = "各号"
 _PARTICULARS = frozenset(
     (
@@ -97,60 +110,47 @@ _PARTICULARS = frozenset(
 
 
 class Rewriter:
-    """Has a model rewrite the sentences of documents that are no statutes."""
+    """Has a model rewrite the sentences of documents, statutes apart."""
 
     def __init__(self, model: ChatModel, settings: ChatConfig) -> None:
-        self._model = model
-        self._settings = settings
-        self._recipe = digest(_VERSION, model.id, template(PROMPT), str(settings.temperature))
+        self._writer = LayerWriter(model, settings, PROMPT, _VERSION)
 
     def jobs(self, document: Document) -> Iterator[Job]:
-        """The sentences of a document, in order; those of one are best made one after the other.
+        """The sentences of a document, in order.
 
-        What they share, the document, is then read by the model once.
+        The model reads their common beginning, the document, only once if they follow each other.
         """
         spans = prose_spans(document)
         longest = max((end - start for start, end in spans), default=0)
         parts = Parts(document, spans, partial(self._fits, document, longest))
         for start, end in spans:
-            made_of = digest(self._recipe, document.title, document.text, str(start))
+            made_of = digest(self._writer.recipe, document.title, document.text, str(start))
             span = Span(start, end)
             source = digest(document.text[start:end])
-            yield Job(document.id, span, source, made_of, partial(self._made, parts, span))
+            make = partial(written, self._made, parts, span)
+            yield Job(document.id, span, source, made_of, make)
 
-    def _made(self, parts: Parts, span: Span) -> Made:
+    def _made(self, calls: list[ModelCall], parts: Parts, span: Span) -> Made:
         document = parts.document
         sentence, around = document.text[span.start : span.end], parts.around(span)
         # As the prompt shows it to the model.
         pointing = to_be_named(curly(sentence))
-        calls: list[ModelCall] = []
         messages = self._messages(document, around, sentence)
-        try:
-            reply = ask(
-                self._model,
-                self._settings,
-                messages,
-                _shape(_longest(sentence), pointing),
-                calls.append,
-                PROMPT,
-            )
-        except ModelUnusable as error:
-            return unreadable(error, calls)
+        reply = self._writer.ask(messages, _shape(_longest(sentence), pointing), calls)
         text = " ".join(reply.sentence.split())
         shown, title = document.text[around.start : around.end], document.title
-        # A small model names what a word stands for, and copies the word all the same, or leaves
-        # out something else: then code puts the names in.
+        # A small model names a word but still copies it, or loses another: then code inserts names.
         named = reply.names.model_dump(by_alias=True) if pointing else {}
-        for written in (text, sentence):
-            full = with_names(written, named, f"{title} {shown}")
+        for one in (text, sentence):
+            full = with_names(one, named, f"{title} {shown}")
             if not adds_nothing(full, sentence) and not adds_or_loses(full, sentence, shown, title):
-                return Made(Outcome.MADE, (DerivedText(full),), calls=calls)
+                return Made(Outcome.MADE, (DerivedText(full),))
         if adds_or_loses(text, sentence, shown, title):
-            return Made(Outcome.REFUSED, refused=text, calls=calls)
-        return Made(Outcome.UNCHANGED, calls=calls)
+            return Made(Outcome.REFUSED, refused=text)
+        return Made(Outcome.UNCHANGED)
 
     def _messages(self, document: Document, around: Span, sentence: str) -> tuple[Message, ...]:
-        # A model that writes JSON ends its text at the first mark that ends a JSON string.
+        # A straight quotation mark would end the JSON string that the model writes.
         text = curly(document.text[around.start : around.end])
         sentence = curly(sentence)
         return prompt(
@@ -165,20 +165,19 @@ class Rewriter:
 
     def _fits(self, document: Document, longest: int, around: Span) -> bool:
         sentence = document.text[around.start : around.start + longest]
-        needed = self._model.count(self._messages(document, around, sentence))
-        return needed + self._settings.max_tokens <= self._model.context
+        return self._writer.fits(self._messages(document, around, sentence))
 
 
 def curly(text: str) -> str:
-    """A text with typographic quotation marks in the place of straight ones."""
+    """A text with typographic instead of straight quotation marks."""
     marks = cycle("“”")
     return re.sub('"', lambda _: next(marks), text)
 
 
 def pointing_words(sentence: str) -> tuple[str, ...]:
-    """The words of a sentence that stand for what other sentences name, as written, each once.
+    """The words of a sentence referring to other sentences, as written, each once.
 
-    What is elided, no word tells; of a Japanese subject `to_be_named` does.
+    An elided Japanese subject has no word; see `to_be_named`.
     """
     found: dict[str, str] = {}
     for match in _POINTING.finditer(sentence):
@@ -187,20 +186,20 @@ def pointing_words(sentence: str) -> tuple[str, ...]:
 
 
 def to_be_named(sentence: str) -> tuple[str, ...]:
-    """What a model is to name: words that stand for others, and a subject that is left out.
+    """The things for a model to name: referring words, and an elided subject.
 
-    A small model copies a sentence whole unless it is told what to replace.
+    Without this list a small model copies the sentence.
     """
     subject = (_SUBJECT,) if _lacks_subject(sentence) else ()
     return (*subject, *pointing_words(sentence))[:_MOST_NAMES]
 
 
 def _lacks_subject(sentence: str) -> bool:
-    """Whether a Japanese sentence says nothing of whom or of what it speaks."""
+    """Whether a Japanese sentence has no subject or topic."""
     if language_of(sentence) != "ja" or not sentence.endswith("。"):
         return False
     before = ""
-    # Who or what a quotation speaks of is not what the sentence speaks of.
+    # The subject of a quotation is not the subject of the sentence.
     for word in morphemes(re.sub("「[^「」]*」", "「」", sentence)):
         tells = word.surface in ("は", "も", "が") and word.kind.startswith(_PARTICLES)
         if tells and not before.startswith(_PARTICLES):
@@ -210,17 +209,13 @@ def _lacks_subject(sentence: str) -> bool:
 
 
 def with_names(sentence: str, names: Mapping[str, str], shown: str) -> str:
-    """A sentence with names in the place of words that stand for them.
+    """A sentence with names instead of words referring to them.
 
-    A name that the sentence has is not put in again: beside it a pronoun can be read. A word stays
-    whose name does not stand in the text, or that no name alone can replace (then, this). So does
-    "the ceremony" where nothing says that what is named is a ceremony: a small model names what
-    the document is about.
-
-    Args:
-        sentence: as its document has it, or as a model has rewritten it.
-        names: by the word of the sentence.
-        shown: the text that the names have to stand in.
+    A word stays if no name can replace it (then, this), or if its name is not in the shown text. A
+    name
+    is not repeated. "The ceremony" stays unless the text calls the name a ceremony: a small model
+    names
+    the topic of the document.
     """
     known = letters_of(shown)
     for word, name in names.items():
@@ -245,9 +240,9 @@ def with_names(sentence: str, names: Mapping[str, str], shown: str) -> str:
 
 
 def _is_so(word: str, name: str, shown: str) -> bool:
-    """Whether what is named is what a word calls it, as far as the text says.
+    """Whether a name is what a word calls it, as far as the text shows.
 
-    A word that calls it nothing (she), or what texts are often about (the film), is not doubted.
+    Pronouns (she) and common kinds (the film) are accepted.
     """
     described = re.fullmatch(r"the (?:[a-z]+ )?([a-z]+)", word, re.IGNORECASE)
     if described is None or re.fullmatch(_KINDS, described[1], re.IGNORECASE):
@@ -261,39 +256,27 @@ def _is_so(word: str, name: str, shown: str) -> bool:
 
 
 def adds_nothing(text: str, sentence: str) -> bool:
-    """Whether a rewritten sentence has no word that the sentence lacks.
-
-    Small models write other quotation marks and hyphens; that says nothing else.
-    """
+    """Whether a rewritten sentence has no new word; quotation marks and hyphens do not count."""
     return letters_of(text) == letters_of(sentence) or covers(text, [sentence]) == 1
 
 
 def brings_particulars(text: str, shown: Sequence[str], titles: Sequence[str]) -> bool:
-    """Whether a text has names, figures, dates or provisions that what is shown lacks.
+    """Whether a text has names, figures, dates or provisions that sources and titles miss.
 
-    Small models write those of an example in the prompt, or of what they know.
-
-    Args:
-        text: as a model wrote it.
-        shown: the texts that it was written of.
-        titles: of the documents that they are of.
+    Small models copy an example in the prompt, or use their memory.
     """
     found = mismatches(text, shown, headings=titles)
     return any(one.kind in _PARTICULARS for one in found)
 
 
 def adds_or_loses(text: str, sentence: str, around: str, title: str) -> bool:
-    """Whether a rewritten sentence has names or figures that its document lacks, or lacks its own.
+    """Whether a rewritten sentence has new names or figures, or has lost its own.
 
-    It also lacks its own where it says less than two thirds of what the sentence says, and has
-    what it should not where it is more sentences, or longer than names can make it: small models
-    write those before it out, or the same words again and again.
-
-    Args:
-        text: as rewritten.
-        sentence: as the document has it.
-        around: what the model was shown of the document.
-        title: of the document.
+    It has lost its own if it says less than two thirds of the sentence. It has too much if it is
+    more
+    sentences, or longer than names can make it: small models copy neighbours and repeat words.
+    `around`
+    is the text read by the model.
     """
     return (
         brings_particulars(text, [sentence, around], [title])
@@ -312,8 +295,8 @@ def sentence_jobs(store: CorpusStore, document: Document) -> Iterator[Job]:
 
 
 def statute_jobs(store: CorpusStore, law: Document) -> Iterator[Job]:
-    """The sentences of a statute, with the provisions and laws that they cite written out."""
-    # A law names few others, again and again.
+    """The sentences of a statute, with the cited provisions and laws written out."""
+    # A law names a few others repeatedly.
     title_of = cache(lambda law_id: store.document(law_id).title)
     references_of = cache(lambda place: store.references_from(law.id, place))
     for article, piece in statute_sentences(store, law):
@@ -322,7 +305,7 @@ def statute_jobs(store: CorpusStore, law: Document) -> Iterator[Job]:
         made = Made(Outcome.UNCHANGED)
         if text != piece.text:
             made = Made(Outcome.MADE, (DerivedText(text),))
-        # It takes no longer to make the text than to find out whether it was made.
+        # The text is made here: finding out whether it exists takes as long.
         made_of = digest(_VERSION, text)
         yield Job(law.id, span, digest(piece.text), made_of, partial(_as_made, made))
 
@@ -334,7 +317,7 @@ def _as_made(made: Made) -> Made:
 def _written_out(
     law: Document, span: Span, references: Sequence[Reference], title_of: Callable[[str], str]
 ) -> str:
-    """The text of a span, with the references that are not written in full so written."""
+    """The text of a span, with all references written out."""
     parts: list[str] = []
     position = span.start
     for reference in references:
@@ -342,7 +325,7 @@ def _written_out(
         if not inside or reference.kind == DELEGATES or not reference.law_id:
             continue
         title = title_of(reference.law_id)
-        # A reference may begin within the title that it is written with.
+        # A reference may begin inside its title.
         first = max(position, reference.start - len(title) + 1)
         if not reference.target.path or title in law.text[first : reference.end]:
             continue
@@ -353,7 +336,7 @@ def _written_out(
 
 
 def _in_full(title: str, written: str, reference: Reference) -> str:
-    """A reference under the title of its law; "" where nothing tells how an appendix is called."""
+    """A reference under the title of its law; "" if the name of an appendix is unknown."""
     target, label = reference.target, LABEL.search(written)
     if target.division and not target.division.startswith(SUPPLEMENT) and label is None:
         return ""
@@ -366,16 +349,15 @@ def _in_full(title: str, written: str, reference: Reference) -> str:
 
 
 def _longest(sentence: str) -> int:
-    """Characters that a rewritten sentence may have, in steps: each takes a grammar of its own."""
     return -(-(3 * len(sentence) + _MORE) // _MORE) * _MORE
 
 
-# Sentences of one text point with the same words; those of a large corpus with any.
+# Sentences of one text share their referring words; a large corpus has any.
 @lru_cache(maxsize=256)
 def _shape(longest: int, pointing: tuple[str, ...]) -> type[Any]:
-    """A rewritten sentence, after the names of what its words stand for.
+    """A rewritten sentence, after the names for its words.
 
-    A small model copies the words unless it has named what they stand for before.
+    A small model copies the words unless it names them first.
     """
     sentence = Annotated[str, Field(min_length=1, max_length=longest)]
     if not pointing:
@@ -386,3 +368,94 @@ def _shape(longest: int, pointing: tuple[str, ...]) -> type[Any]:
     }
     names = create_model("Names", __base__=BaseModel, **fields)
     return create_model("Rewritten", __base__=BaseModel, names=names, sentence=sentence)
+
+
+QUESTIONS_PROMPT = "completion_questions"
+# To be raised when code makes other questions of the same reply.
+_QUESTIONS_VERSION = "5"
+_MOST_QUESTIONS, _LONGEST_QUESTION = 4, 300
+# Least share of a question in its sentence, without the answer: "What is the name of the tornado
+# outbreak?" fits any text.
+_OF_SENTENCE = 2 / 3
+
+
+class _CompletionPair(BaseModel):
+    question: Annotated[str, Field(min_length=1, max_length=_LONGEST_QUESTION)]
+    answer: Annotated[str, Field(min_length=1, max_length=_LONGEST_QUESTION)]
+
+
+class _CompletionReply(BaseModel):
+    pairs: Annotated[list[_CompletionPair], Field(max_length=_MOST_QUESTIONS)]
+
+
+class Questioner:
+    """Has a model ask for the information that was added to sentences.
+
+    Args:
+        model: writes.
+        settings: of the model.
+        rewritten: the rows of decontextualised sentences, by document.
+    """
+
+    def __init__(
+        self,
+        model: ChatModel,
+        settings: ChatConfig,
+        rewritten: Mapping[str, list[DerivedRow]],
+    ) -> None:
+        self._writer = LayerWriter(model, settings, QUESTIONS_PROMPT, _QUESTIONS_VERSION)
+        self._rewritten = rewritten
+
+    def jobs(self, document: Document) -> Iterator[Job]:
+        """The rewritten sentences of a document, in order."""
+        for row in self._rewritten.get(document.id, ()):
+            sentence = document.text[row.start : row.end]
+            (rewritten, *_), *_ = row.texts
+            made_of = digest(self._writer.recipe, sentence, rewritten)
+            make = partial(written, self._made, sentence, rewritten)
+            yield Job(document.id, Span(row.start, row.end), digest(sentence), made_of, make)
+
+    def _made(self, calls: list[ModelCall], sentence: str, rewritten: str) -> Made:
+        messages = prompt(
+            QUESTIONS_PROMPT,
+            language_of(rewritten),
+            sentence=curly(sentence),
+            rewritten=curly(rewritten),
+            tag=element("text", [sentence, rewritten]),
+        )
+        reply = self._writer.ask(messages, _CompletionReply, calls)
+        # A small model repeats pairs.
+        kept = tuple(
+            DerivedText(question, answer, interrogative_of(question).value)
+            for question, answer in dict.fromkeys(
+                (pair.question, pair.answer)
+                for pair in reply.pairs
+                if _completes(pair, sentence, rewritten)
+            )
+        )
+        if kept or not reply.pairs:
+            return Made(Outcome.MADE if kept else Outcome.UNCHANGED, kept)
+        refused = "\n".join(f"{pair.question}\t{pair.answer}" for pair in reply.pairs)
+        return Made(Outcome.REFUSED, refused=refused)
+
+
+def _completes(pair: _CompletionPair, sentence: str, rewritten: str) -> bool:
+    """Whether a pair asks for added information, and can be read alone.
+
+    The answer is in the rewritten sentence, not in the sentence or the question, and is less than
+    half
+    of it. The question has words of this sentence. An English question needs its mark: small models
+    break off before a quotation.
+    """
+    answer, whole = letters_of(pair.answer), letters_of(rewritten)
+    beside = re.sub(re.escape(pair.answer), " ", rewritten, flags=re.IGNORECASE)
+    return (
+        bool(answer)
+        and answer in whole
+        and 2 * len(answer) < len(whole)
+        and answer not in letters_of(sentence)
+        and answer not in letters_of(pair.question)
+        and not pointing_words(pair.question)
+        and (language_of(pair.question) != "en" or pair.question.rstrip("”’\"' ").endswith("?"))
+        and covers(pair.question, [beside]) > _OF_SENTENCE
+    )

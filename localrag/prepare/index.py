@@ -2,11 +2,11 @@
 
 ::
 
-    layers/words/g-…/     an index of words, and in ``texts.jsonl`` every text of the layers
-    layers/vectors/g-…/   an index of vectors over the texts of one of the former
+    layers/words/g-…/     an index of words, and ``texts.jsonl`` with every text of the layers
+    layers/vectors/g-…/   an index of vectors over the texts of one index of words
 
-An entry of both is known by the byte at which its line begins in ``texts.jsonl``. Vectors of other
-texts than those in use take no part.
+The key of an entry is the byte at which its line begins in ``texts.jsonl``. Vectors of other texts
+are ignored.
 """
 
 import json
@@ -34,8 +34,7 @@ from localrag.search.types import Filters
 from localrag.search.units import between, where
 from localrag.text.facts import Fact, FactKind
 from localrag.text.progress import Phase, Stopwatch
-from localrag_indexes.bm25 import BM25Index
-from localrag_indexes.bm25.build import TextEntry, build
+from localrag_indexes.bm25 import BM25Index, TextEntry, build
 from localrag_indexes.errors import IndexingError, IndexVersionError, WorkerNotStarted
 from localrag_indexes.fusion import Scored
 from localrag_indexes.manifest import IndexManifest, current, new_generation
@@ -55,6 +54,8 @@ _ATTRIBUTES = (*ATTRIBUTES, WORD)
 
 class LayerIndex:
     """The texts of the layers of one corpus, open for searching; one thread at a time.
+
+    A search raises `ModelUnusable` if the embedder fails, `IndexUnusable` if the index is damaged.
 
     Attributes:
         is_behind: whether layers or corpus have changed since it was made.
@@ -77,7 +78,7 @@ class LayerIndex:
 
     @classmethod
     def open(cls, workspace: Workspace, corpus: str, config: Config, store: CorpusStore) -> Self:
-        """Open what `index_layers` has made; the embedder is loaded when it is first needed.
+        """Open the result of `index_layers`; the embedder is loaded when it is first needed.
 
         Raises:
             UsageError: no layer of the corpus is made, or none is indexed yet.
@@ -101,23 +102,19 @@ class LayerIndex:
 
     @property
     def has_vectors(self) -> bool:
-        """Whether texts can be searched for by meaning."""
+        """Whether texts can be searched by meaning."""
         return self._vectors is not None
 
     def require(self, *layers: str) -> None:
-        """Make sure that there are texts of these layers.
+        """Make sure that these layers have texts.
 
         Raises:
-            UsageError: a layer is missing; names the command that makes it.
+            UsageError: a layer is missing; names the command for it.
         """
         _require(self._place, self._words.manifest, layers)
 
     def vector_of(self, text: str, layer: str) -> "NDArray[np.float32]":
-        """The vector by which a text is searched for in a layer, shape ``(d,)``, of length 1.
-
-        Raises:
-            ModelUnusable: the embedder fails.
-        """
+        """The vector to search for a text in a layer, shape ``(d,)``, of length 1."""
         with named():
             if layer in (QUESTIONS, SYNTHETIC_QA):
                 vectors = self._embedder.embed_passages(self._embedder.windows(text)[:1])
@@ -128,25 +125,22 @@ class LayerIndex:
     def nearest(
         self, store: CorpusStore, text: str, k: int, layer: str, filters: Filters, word: str = ""
     ) -> list[FoundText]:
-        """The texts of a layer that come nearest in meaning, best first.
+        """The texts of a layer nearest in meaning, best first.
 
-        A question among questions is embedded as they are, so that the cosine of the same question
-        is 1; to sentences it is a query.
+        A question is embedded like the prepared questions, so that the cosine of the same question
+        is 1.
+        For sentences it is a query.
 
         Args:
             store: of the corpus.
-            text: what is searched for.
+            text: the query.
             k: how many at most.
-            layer: where.
+            layer: its name.
             filters: of documents; their layers do not count.
-            word: which word a question asks with; empty for any.
+            word: the interrogative of questions; empty for any.
 
         Returns:
-            Each with its cosine; none where there are no vectors.
-
-        Raises:
-            ModelUnusable: the embedder fails.
-            IndexUnusable: the index turned out to be damaged.
+            Each with its cosine; none without vectors.
         """
         if self._vectors is None:
             return []
@@ -162,7 +156,7 @@ class LayerIndex:
     def by_words(
         self, store: CorpusStore, text: str, k: int, layer: str, filters: Filters, word: str = ""
     ) -> list[FoundText]:
-        """The texts of a layer that share words with a text, best first; arguments as `nearest`."""
+        """The texts of a layer with words of a text, best first; arguments as `nearest`."""
         search = partial(
             self._words.search,
             self._words.most_informative(analyzer().terms(text), _TERMS),
@@ -172,7 +166,7 @@ class LayerIndex:
         return self._found(store, search, k, filters)
 
     def vectors(self, layer: str) -> "NDArray[np.float32] | None":
-        """The vectors of the texts of a layer, shape ``(n, d)``; None where there are none."""
+        """The vectors of the texts of a layer, shape ``(n, d)``; None without vectors."""
         if self._vectors is None:
             return None
         with _damage_named(self._place):
@@ -185,7 +179,7 @@ class LayerIndex:
 
     @cached_property
     def summaries(self) -> Sequence[Summary]:
-        """What the questions of documents that share metadata are about, as they were made.
+        """The summaries of documents with shared metadata.
 
         Raises:
             StorageError, StoreError: their layer cannot be read.
@@ -193,7 +187,7 @@ class LayerIndex:
         return summaries(self._place)
 
     def close(self) -> None:
-        """Let go of the files and of the model."""
+        """Close the files and the model."""
         self._words.close()
         if self._vectors is not None:
             self._vectors.close()
@@ -210,7 +204,7 @@ class LayerIndex:
     def _found(
         self, store: CorpusStore, search: "_Search", k: int, filters: Filters
     ) -> list[FoundText]:
-        """The best texts that stand under the headings wanted, which the index does not know."""
+        """The best texts under the headings wanted, which the index does not know."""
         under = store.facets.spans(filters.where) if filters.where else None
         wanted = k
         while True:
@@ -248,18 +242,11 @@ _TERMS = 40
 def index_layers(
     workspace: Workspace, corpus: str, config: Config, store: CorpusStore, on_event: Listener
 ) -> None:
-    """Make the texts of all layers searchable; nothing is done where nothing has changed.
-
-    Args:
-        workspace: where the corpus lies.
-        corpus: its name.
-        config: names the embedder; without one there are no vectors.
-        store: of the corpus.
-        on_event: told the progress.
+    """Make the texts of all layers searchable, unless nothing has changed.
 
     Raises:
         BusyError: another process does the same.
-        ModelUnusable: the embedder fails; the words are indexed, and what is embedded is kept.
+        ModelUnusable: the embedder fails. The words are indexed, and finished vectors are kept.
         StorageError: the disk is full.
     """
     place = workspace.corpus(corpus)
@@ -301,7 +288,7 @@ def _index_words(
 def _entries(
     store: CorpusStore, layers: Sequence[DerivedLayer], file: IO[bytes], on_event: Listener
 ) -> Iterator[TextEntry]:
-    """The entries of the index of words; every text is written down as it comes."""
+    """The entries of the index of words. Every text is written as it comes."""
     reading = LayerReading(store)
     watch = Stopwatch(on_event)
     total = sum(len(layer.digests()) for layer in layers)
@@ -355,7 +342,7 @@ def require_layers(place: CorpusPaths, layers: Collection[str]) -> None:
     """Make sure that layers of a corpus can be searched, without opening them.
 
     Raises:
-        UsageError: a layer is missing; names the command that makes it.
+        UsageError: a layer is missing; names the command for it.
         IndexUnusable: their index is damaged.
     """
     if not layers:
@@ -368,19 +355,18 @@ def require_layers(place: CorpusPaths, layers: Collection[str]) -> None:
 
 
 def layers_begun(place: CorpusPaths) -> tuple[str, ...]:
-    """The layers of a corpus of which a row is made at least."""
+    """The layers of a corpus with at least one row."""
     return tuple(name for name in LAYERS if DerivedLayer(place, name).is_there)
 
 
 def _searched(place: CorpusPaths) -> list[str]:
-    """The layers begun whose texts are searched in."""
     return [name for name in layers_begun(place) if name in SEARCHED]
 
 
 def layers_behind(place: CorpusPaths, store: CorpusStore) -> bool:
-    """Whether layers that are searched in, or the corpus, are others now than those indexed.
+    """Whether searched layers, or the corpus, have changed since they were indexed.
 
-    So it is after a preparation that ended early, and after a dry run, which indexes nothing.
+    This is so after a preparation ended early, and after a dry run.
 
     Raises:
         IndexUnusable: the index is damaged.
@@ -396,12 +382,9 @@ def layers_behind(place: CorpusPaths, store: CorpusStore) -> bool:
 
 
 def layers_state(place: CorpusPaths, store: CorpusStore, model: str = "") -> IndexState:
-    """Tell how the index of the layers stands to layers and corpus; compares every byte.
+    """The state of the index of the layers; compares every byte.
 
-    Args:
-        place: where the corpus lies.
-        store: the corpus, open.
-        model: id of the embedder that should have made vectors; "" where none should.
+    `model` is the id of the embedder for the vectors, "" for none.
 
     Raises:
         StoreError: a layer itself is damaged.
@@ -418,7 +401,7 @@ def layers_state(place: CorpusPaths, store: CorpusStore, model: str = "") -> Ind
 
 
 def layers_embedder(place: CorpusPaths) -> str:
-    """The id of the model that has made the vectors of the layers; "" where they have none."""
+    """The id of the model of the vectors of the layers; "" without vectors."""
     words, vectors = current(place.layer_words), current(place.layer_vectors)
     if words is None or vectors is None:
         return ""
@@ -430,14 +413,14 @@ def layers_embedder(place: CorpusPaths) -> str:
 
 
 def layers_stamp(place: CorpusPaths, layers: Sequence[str]) -> str:
-    """What tells the content of some layers from that of another time; "" where none is there."""
+    """A digest of the content of some layers; "" without any."""
     return " ".join(filter(None, (DerivedLayer(place, name).stamp for name in layers)))
 
 
 def _vectors_of(
     place: CorpusPaths, words: Path, model: str, *, deep: bool = False
 ) -> "VectorIndex | None":
-    """The vectors of these texts by this model; None where there are none, or they are damaged."""
+    """The vectors of these texts by this model; None if they are missing or damaged."""
     from localrag_indexes.vectors import VectorIndex
 
     folder = current(place.layer_vectors)
@@ -454,7 +437,6 @@ def _vectors_of(
 
 
 def _texts_of(words: Path) -> dict[str, object]:
-    """What tells the texts of an index of words, and what they are filtered by, from all others."""
     manifest = IndexManifest.read(words)
     return {"texts": manifest.files[_TEXTS].sha256, "made_of": manifest.extra["made_of"]}
 
@@ -469,7 +451,7 @@ def _has_vectors(place: CorpusPaths, words: Path, model: str) -> bool:
 
 
 def _made_of(place: CorpusPaths, store: CorpusStore) -> list[object]:
-    """What tells the layers and the corpus of now from those of another time."""
+    """The state of layers and corpus."""
     return [
         store.stamp,
         store.generation,
@@ -482,7 +464,7 @@ def _is_of_another_time(manifest: IndexManifest, place: CorpusPaths, store: Corp
 
 
 def _state_of(words: Path, made_of: Sequence[object]) -> IndexState:
-    """How an index of words stands to the layers of now."""
+    """The state of an index of words."""
     try:
         manifest = IndexManifest.read(words)
         manifest.verify(words, deep=True)
@@ -545,7 +527,7 @@ def _nothing_indexed(place: CorpusPaths) -> UsageError:
 def _damage_named(place: CorpusPaths) -> Iterator[None]:
     try:
         yield
-    # What is no line of texts, or has been cut, is damage too.
+    # A line that is cut or no text is damage too.
     except (IndexingError, OSError, ValueError, LookupError, TypeError) as error:
         raise IndexUnusable(
             N_("The index of the layers of corpus {corpus!r} cannot be used ({error})."),

@@ -1,9 +1,8 @@
-"""Derived layers: what is made of a corpus once, kept row by row beside the store.
+"""Derived layers: made once from a corpus, and stored row by row beside the store.
 
-A row belongs to one sentence, document or part of one, or to the documents that share some
-metadata: it has its place, what was made of it, and a digest of all that it was made of (document,
-prompt, model, code). Whoever shows a derived text to a user quotes the sentence at its span, never
-the text.
+A row belongs to a sentence, to a document or a part of one, or to documents with the same metadata.
+It has a digest of its sources: document, prompt, model, code. An answer quotes the sentence at its
+span, never a derived text.
 """
 
 from collections.abc import Callable, Collection, Iterator, Sequence
@@ -29,33 +28,34 @@ from localrag.text.facts import Fact, FactKind
 from localrag_models.errors import ReplyInvalid
 
 SENTENCES = "sentences"
-"""Every sentence as it is, so that it can be searched for."""
+"""Every sentence as it is, to be searched."""
 DECONTEXTUALIZED = "decontextualized"
-"""Every sentence, rewritten so that it can be read alone."""
+"""Every sentence, rewritten to be read alone."""
 QUESTIONS = "questions"
-"""What a reader would have had to ask to complete a sentence, with the answers."""
+"""Questions completing a sentence, with answers."""
 METADATA = "metadata"
-"""Of every document what it is told apart by, in the categories that were declared (PR3)."""
+"""The categories of every document (PR3)."""
 SYNTHETIC_QA = "synthetic-qa"
-"""Of every document, or part of one, questions that it answers, with answers and their spans."""
+"""Questions answered by a document, with answers and their spans."""
 MK_SUMMARIES = "mk-summaries"
-"""Of the questions of documents that share metadata a summary of what they are about."""
+"""Summaries of the questions of documents with the same metadata."""
 LAYERS = (SENTENCES, DECONTEXTUALIZED, QUESTIONS, METADATA, SYNTHETIC_QA, MK_SUMMARIES)
-"""All layers, each after those that it is made of."""
+"""All layers, each after its sources."""
 SEARCHED = (SENTENCES, DECONTEXTUALIZED, QUESTIONS, SYNTHETIC_QA)
-"""Those whose texts are searched in."""
+"""The searched layers."""
 
 
 class Outcome(StrEnum):
-    """What became of a sentence, or of whatever a row is made of.
+    """The outcome for a sentence, or another unit.
 
     Attributes:
-        MADE: something was made of it.
-        UNCHANGED: there is nothing to make; of a sentence that stands alone, that it does.
-        REFUSED: code refused all that the model wrote: of a sentence for names or figures which the
-            document does not have, or for lacking those of the sentence, which stands as it is.
-        MALFORMED: the reply could not be read twice, or the context of the model does not hold the
-            request; a sentence stands as it is.
+        MADE: it has a text.
+        UNCHANGED: it needs none; for a sentence, it can be read alone.
+        REFUSED: code refused all texts of the model. A sentence had new names or figures, or missed
+            its
+            own, and stays as it is.
+        MALFORMED: the reply was malformed twice, or the context is too small. A sentence stays as
+            it is.
     """
 
     MADE = "made"
@@ -70,9 +70,8 @@ class DerivedText(NamedTuple):
     Attributes:
         text: a rewritten sentence, a question, or a summary.
         answer: of a question.
-        word: what a question asks with, see `localrag.search.question.asked`.
-        start, end: of a synthetic question, the span of the document where its answer stands; -1
-            of every other text.
+        word: the interrogative of a question, see `localrag.search.question.asked`.
+        start, end: the span of the answer of a synthetic question; else -1.
     """
 
     text: str
@@ -84,25 +83,22 @@ class DerivedText(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class DerivedRow:
-    """What was made of one sentence, document or part of one; or of the questions of some.
+    """A row of a layer.
 
     Attributes:
-        document: the id of its document; of a summary, what its documents share, in words
+        document: its id; of a summary, the shared labels in words
             (`localrag.prepare.summaries.named`).
-        start, end: its span there, or as much of the document as the model read; of a summary 0 and
-            the characters of the questions.
-        source: digest of what stands at the span; of a summary, of the questions.
-        made_of: digest of all that it was made of.
-        outcome: what became of it.
-        texts: what was made; none unless it is `Outcome.MADE`.
-        refused: what the model wrote and code refused, a line each.
-        prompt, cached, completion: tokens that it took; `cached` are those of `prompt` that the
-            model had read before.
-        seconds: that it took.
-        labels: in the layer `METADATA` what the document is told apart by; of a summary, what its
-            documents share.
-        rests_on: of a summary the places of the rows of `SYNTHETIC_QA` with its questions.
-        questions: of a summary, how many they are.
+        start, end: the span of the source; of a summary, 0 and the characters of its questions.
+        source: digest of the text at the span, or of the questions.
+        made_of: digest of all sources.
+        outcome: of the work.
+        texts: only for `Outcome.MADE`.
+        refused: refused texts, a line each.
+        prompt, cached, completion: tokens; `cached` are part of `prompt`, read before.
+        seconds: of the work.
+        labels: in `METADATA` those of the document; of a summary the shared ones.
+        rests_on: of a summary, the places of its rows in `SYNTHETIC_QA`.
+        questions: of a summary, their number.
     """
 
     document: str
@@ -123,12 +119,12 @@ class DerivedRow:
 
     @property
     def place(self) -> tuple[str, int]:
-        """What tells it from the other rows of its layer."""
+        """The key of the row in its layer."""
         return self.document, self.start
 
     @property
     def refusals(self) -> int:
-        """How many texts code refused."""
+        """The number of refused texts."""
         return len(self.refused.splitlines())
 
 
@@ -140,12 +136,11 @@ class Span(NamedTuple):
 
 
 class Made(NamedTuple):
-    """What was made by a job; `outcome`, `texts`, `refused` and `labels` as of `DerivedRow`.
+    """The result of a job; `outcome`, `texts`, `refused` and `labels` as in `DerivedRow`.
 
     Attributes:
         calls: of the model.
-        problem: why nothing could be read: what the reply is, or that the context does not hold the
-            request; None of every other outcome.
+        problem: of `Outcome.MALFORMED`; else None.
     """
 
     outcome: Outcome
@@ -157,12 +152,12 @@ class Made(NamedTuple):
 
 
 class Job(NamedTuple):
-    """What a row is to be made of: a sentence, a document or part of one, or some questions.
+    """The work for one row.
 
     Attributes:
-        document, span, source, rests_on, questions: as of `DerivedRow`.
-        made_of: digest of all that it is made of.
-        make: makes it; raises what a model fails with, but for a reply that cannot be read.
+        document, span, source, rests_on, questions: as in `DerivedRow`.
+        made_of: digest of all sources.
+        make: does the work; raises the errors of a model, except for an unreadable reply.
     """
 
     document: str
@@ -174,7 +169,7 @@ class Job(NamedTuple):
     questions: int = 0
 
     def row(self, made: Made, seconds: float) -> DerivedRow:
-        """The row of what was made."""
+        """The row of a result."""
         return DerivedRow(
             self.document,
             *self.span,
@@ -197,7 +192,7 @@ _DIGEST_BYTES = 16
 
 
 def digest(*parts: str) -> str:
-    """What tells some texts, in this order, from all others."""
+    """The digest of some texts in this order."""
     found = blake2b(digest_size=_DIGEST_BYTES)
     for part in parts:
         content = part.encode("utf-8", "surrogatepass")
@@ -206,7 +201,7 @@ def digest(*parts: str) -> str:
 
 
 def unreadable(error: ModelUnusable, calls: Sequence[ModelCall]) -> Made:
-    """What was made where a model could not manage one sentence.
+    """The result of a job that a model could not manage.
 
     Raises:
         ModelUnusable: it cannot manage any.
@@ -219,12 +214,12 @@ def unreadable(error: ModelUnusable, calls: Sequence[ModelCall]) -> Made:
 
 
 _ROWS = TypeAdapter(DerivedRow)
-# Bytes at the end of a layer that tell whether rows have come or gone.
+# Bytes at the end of a layer that change with its rows.
 _TAIL = 4096
 
 
 class DerivedLayer:
-    """The rows of one layer of a corpus; no file need be there yet.
+    """The rows of one layer of a corpus; its file need not exist yet.
 
     Raises:
         StorageError: the file cannot be read or written (as for every method).
@@ -238,7 +233,7 @@ class DerivedLayer:
         self._journal = Journal(self._path, _ROWS, partial(_damaged, self._path))
 
     def rows(self) -> Iterator[DerivedRow]:
-        """All rows, in the order in which they were made; of one sentence, the last one counts."""
+        """All rows, in the order of the work; of equal places, the last one counts."""
         return (line.row for line in self._journal.lines())
 
     @property
@@ -248,7 +243,7 @@ class DerivedLayer:
 
     @property
     def stamp(self) -> str:
-        """What tells its rows from those of another time, without reading them all; "" of none."""
+        """A digest that changes with the rows, without reading them all; "" without a file."""
         try:
             with self._path.open("rb") as file:
                 size = file.seek(0, SEEK_END)
@@ -265,7 +260,7 @@ class DerivedLayer:
             ) from error
 
     def standing(self) -> Iterator[DerivedRow]:
-        """The rows that count, in the order in which they were made."""
+        """The valid rows, in the order of the work."""
         last = {line.row.place: line.offset for line in self._journal.lines()}
         # Another process may have added rows since.
         return (
@@ -273,15 +268,15 @@ class DerivedLayer:
         )
 
     def digests(self) -> dict[tuple[str, int], str]:
-        """What the rows that count were made of, without their texts."""
+        """The digests of the sources of the valid rows."""
         return {row.place: row.made_of for row in self.rows()}
 
     def append(self, row: DerivedRow) -> None:
-        """Write down a row; when this returns, no kill can lose it."""
+        """Write a row; afterwards no kill can lose it."""
         self._journal.append(row)
 
     def keep(self, digests: Collection[str]) -> int:
-        """Keep the rows made of these, each once; returns how many went."""
+        """Keep the rows with these source digests, each once; returns how many went."""
         offsets: dict[tuple[str, int], int] = {}
         count = 0
         for line in self._journal.lines():
@@ -294,7 +289,7 @@ class DerivedLayer:
         return gone
 
     def drop(self, documents: Collection[str]) -> int:
-        """Remove the rows made of some documents, also with others; returns how many went."""
+        """Remove the rows of some documents, also shared ones; returns how many went."""
         kept, count = [], 0
         for line in self._journal.lines():
             count += 1
@@ -309,10 +304,10 @@ class DerivedLayer:
 
     @contextmanager
     def opened(self) -> Iterator[None]:
-        """Open it to be added to: one process at a time.
+        """Open it for adding: one process at a time.
 
         Raises:
-            BusyError: another process does.
+            BusyError: another process adds rows.
         """
         busy = BusyError(
             N_("Another process prepares the layer {layer}."),
@@ -324,7 +319,7 @@ class DerivedLayer:
 
 
 def require(names: Collection[str]) -> tuple[str, ...]:
-    """The layers of these names, each after the one that it is made of.
+    """The layers of these names, each after its sources.
 
     Raises:
         UsageError: there is no such layer.

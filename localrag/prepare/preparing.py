@@ -1,12 +1,12 @@
-"""Making derived layers: every row once, whatever ends the work, and nothing else anew."""
+"""Makes derived layers. Every row is made once, even if a run is interrupted."""
 
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property, partial
+from functools import cache, cached_property, partial
 from random import Random
 from time import perf_counter
-from typing import Literal, NamedTuple, Protocol, Self
+from typing import Literal, Protocol, Self
 
 from localrag.corpus.config import Config
 from localrag.corpus.durable import replace_text, storing
@@ -19,8 +19,7 @@ from localrag.corpus.workspace import CorpusPaths, Workspace
 from localrag.errors import UsageError
 from localrag.language import N_
 from localrag.prepare import layers as kinds
-from localrag.prepare.categories import SHIPPED, Categories, keep, kept, propose
-from localrag.prepare.decontextualized import Rewriter, sentence_jobs, statute_jobs
+from localrag.prepare.decontextualized import Questioner, Rewriter, sentence_jobs, statute_jobs
 from localrag.prepare.index import index_layers
 from localrag.prepare.layers import (
     DECONTEXTUALIZED,
@@ -36,8 +35,7 @@ from localrag.prepare.layers import (
     Outcome,
     require,
 )
-from localrag.prepare.metadata import Sorter
-from localrag.prepare.questions import Questioner
+from localrag.prepare.metadata import SHIPPED, Categories, Sorter, keep, kept, propose
 from localrag.prepare.summaries import LEAST, Summariser
 from localrag.prepare.synthetic import AnswerWriter
 from localrag.text.facts import Fact, FactKind
@@ -46,8 +44,7 @@ from localrag_indexes.parallel import map_threads
 from localrag_models.chat import ChatModel
 
 By = Literal["auto", "model", "statutes"]
-"""What rewrites sentences: a model all of them, the resolver those of statutes and nothing else,
-or each what it can do better."""
+"""Who rewrites sentences: a model, the resolver (only of statutes), or each its best."""
 
 PHASES = {
     SENTENCES: Phase(N_("splitting"), N_("sentences")),
@@ -57,7 +54,7 @@ PHASES = {
     SYNTHETIC_QA: Phase(N_("asking about documents"), N_("parts of documents")),
     MK_SUMMARIES: Phase(N_("summing up"), N_("summaries")),
 }
-# Jobs that are done to tell how long the others take, and documents that they are of.
+# Jobs of a dry run, and their documents.
 _SAMPLE, _DOCUMENTS = 20, 5
 # Malformed replies that are named; all are counted.
 _NAMED = 100
@@ -67,10 +64,10 @@ class _Maker(Protocol):
     """Makes one layer."""
 
     def units(self) -> Iterator[str]:
-        """What is worked on, one after the other: ids of documents, or names of summaries."""
+        """The ids of documents, or the names of summaries."""
 
     def jobs(self, unit: str) -> Iterator[Job]:
-        """The jobs of one of them, in order."""
+        """The jobs of one unit, in order."""
 
 
 Listener = Callable[[Progress], None]
@@ -79,20 +76,20 @@ Opener = Callable[[Workspace, Config], ChatModel | None]
 
 @dataclass(slots=True)
 class LayerReport:
-    """What was done for a layer.
+    """The report on a layer.
 
     Attributes:
         layer: its name.
-        jobs: what rows are to be made of, sentences for example, those of earlier runs included.
-        earlier: of these, what earlier runs made.
+        jobs: all rows to make, also of earlier runs.
+        earlier: made by earlier runs.
         made: in this run.
         outcomes: of this run.
-        malformed: where they are, by document and first character; the first hundred.
-        problems: why, how often.
-        refused: texts that code refused in this run; of one document there can be several.
-        gone: rows dropped, whose sources or recipes are others now.
+        malformed: places of malformed replies, by document and first character; the first hundred.
+        problems: the reasons, with counts.
+        refused: refused texts in this run.
+        gone: rows dropped, because their sources or recipes have changed.
         prompt, cached, completion: tokens of this run.
-        seconds: that this run took to make them.
+        seconds: of this run.
     """
 
     layer: str
@@ -109,7 +106,7 @@ class LayerReport:
     completion: int = 0
     seconds: float = 0.0
 
-    # Of jobs that were to be done when the run began, and of those that it did.
+    # Of the jobs at the beginning of the run, and of those done.
     _characters: int = 0
     _made_characters: int = 0
     _first_characters: int = 0
@@ -117,28 +114,28 @@ class LayerReport:
 
     @property
     def left(self) -> int:
-        """Jobs of a later run."""
+        """Jobs for a later run."""
         return self.jobs - self.earlier - self.made
 
     @property
     def forecast(self) -> float:
-        """Seconds for what is left, by its characters; 0 where nothing was made that could tell."""
+        """Seconds for the rest, by its characters; 0 if nothing was made."""
         left = self._characters - self._made_characters
         characters, seconds = self._made_characters, self.seconds
         if self.made > 1:
-            # What the first one takes to get going, the others do not.
+            # The first job takes longer to start.
             characters, seconds = characters - self._first_characters, seconds - self._first_seconds
         return left * seconds / characters if characters else 0.0
 
     def look(self, job: Job, *, is_made: bool) -> None:
-        """Take a job into account before anything is made."""
+        """Count a job before the work."""
         self.jobs += 1
         self.earlier += is_made
         if not is_made:
             self._characters += job.span.end - job.span.start
 
     def count(self, row: DerivedRow, problem: Fact | None, seconds: float) -> None:
-        """Take one more row into account, why it is none, and the seconds that all have taken."""
+        """Count a row, its problem, and the seconds of all rows so far."""
         self.made += 1
         self.seconds = seconds
         self.outcomes[row.outcome] += 1
@@ -168,34 +165,34 @@ def prepare(
     on_event: Listener = ignore,
     opener: Opener = open_chat,
 ) -> Iterator[LayerReport]:
-    """Make layers of a corpus and index them; what is made of the same text and recipe stays.
+    """Make layers of a corpus and index them. Rows with the same text and recipe stay.
 
-    A layer is made when its report is asked for; the index comes behind the last.
-    Whatever ends it, a kill included, the next run goes on where it stopped.
+    Each layer is made when its report is asked for; the index follows the last one. After any
+    interruption, the next run continues.
 
     Args:
-        workspace: where the corpus lies.
+        workspace: has the corpus.
         corpus: its name.
         config: settings.
         layers: their names.
-        by: what rewrites sentences.
-        categories: what documents are sorted by; None for those of the last time.
-        least: questions that a summary rests on at least.
-        dry_run: do only some of the jobs, spread over the corpus, to tell how long all take. What
-            they make is kept.
-        on_event: told the progress, in this thread.
+        by: rewrites sentences.
+        categories: of documents; None for the last ones.
+        least: questions of a summary, at least.
+        dry_run: do a sample of the jobs, to forecast the time. Its results are kept.
+        on_event: hears the progress, in this thread.
         opener: opens the model.
 
     Yields:
-        What was done for a layer, as soon as it is, whatever ends the next.
+        The report on each layer, as soon as it is made.
 
     Raises:
         NotFoundError: there is no such corpus.
-        UsageError: there is no such layer, it needs a model and the settings name none, the layer
-            that it is made of is not there, or no categories were ever named.
+        UsageError: a layer is unknown, its source layer is missing, or the settings name no model
+            or no
+            categories.
         BusyError: another process makes the same layer.
-        ModelUnusable: the model fails; what was made is kept.
-        StorageError: the disk is full; likewise.
+        ModelUnusable: the model fails. Finished rows are kept.
+        StorageError: the disk is full. Finished rows are kept.
     """
     place = workspace.corpus(corpus)
     place.require()
@@ -203,12 +200,11 @@ def prepare(
         CorpusStore.open(place.store, read_only=True) as store,
         _LazyModel(workspace, config, opener) as model,
     ):
-        chosen = _Chosen(by, categories, least)
         for name in require(layers):
             layer = DerivedLayer(place, name)
             with layer.opened():
-                maker = _maker(name, store, place, model, chosen)
-                report = _Work(layer, maker, model, on_event).run(dry_run=dry_run)
+                maker = _maker(name, store, place, model, by=by, categories=categories, least=least)
+                report = _LayerRun(layer, maker, model, on_event).run(dry_run=dry_run)
                 if name == METADATA:
                     tell_apart(store, layer)
             yield report
@@ -221,15 +217,9 @@ def propose_categories(
 ) -> Categories:
     """Have a model propose categories for a corpus; nothing is written.
 
-    Args:
-        workspace: where the corpus lies.
-        corpus: its name.
-        config: settings.
-        opener: opens the model.
-
     Raises:
         NotFoundError: there is no such corpus.
-        UsageError: the settings name no model, the corpus is empty, or nothing can be used.
+        UsageError: the settings name no model, the corpus is empty, or no proposal is usable.
         ModelUnusable: the model fails.
     """
     place = workspace.corpus(corpus)
@@ -247,7 +237,7 @@ def _tell(listener: Listener, event: Event) -> None:
 
 
 class _LazyModel:
-    """The chat model, opened when the first job needs it, closed at the end of a ``with``."""
+    """The chat model, opened for the first job that needs it."""
 
     def __init__(self, workspace: Workspace, config: Config, opener: Opener) -> None:
         self.settings = config.chat
@@ -257,17 +247,12 @@ class _LazyModel:
 
     @property
     def threads(self) -> int:
-        """Jobs that may be done at the same time; 1 where no model was needed."""
+        """Jobs at the same time; 1 without a model."""
         return self.model.parallel if "model" in self.__dict__ else 1
 
     @cached_property
     def model(self) -> ChatModel:
-        """The model.
-
-        Raises:
-            UsageError: the settings name none.
-            ModelUnusable: it cannot be used.
-        """
+        """The model; raises `UsageError` if the settings name none."""
         model = self._opener(self._workspace, self._config)
         if model is None:
             raise UsageError(
@@ -287,40 +272,38 @@ class _LazyModel:
             self.model.close()
 
 
-class _Chosen(NamedTuple):
-    """What was chosen for a preparation; see `prepare`."""
-
-    by: By
-    categories: Categories | None
-    least: int
-
-
 def _maker(
-    name: str, store: CorpusStore, place: CorpusPaths, model: _LazyModel, chosen: _Chosen
+    name: str,
+    store: CorpusStore,
+    place: CorpusPaths,
+    model: _LazyModel,
+    *,
+    by: By,
+    categories: Categories | None,
+    least: int,
 ) -> _Maker:
-    """What makes one layer."""
     match name:
         case kinds.SENTENCES:
             return _ByDocument(store, partial(sentence_jobs, store))
         case kinds.DECONTEXTUALIZED:
-            return _ByDocument(store, _Rewriting(store, model, chosen.by))
+            return _ByDocument(store, _rewriting(store, model, by))
         case kinds.METADATA:
-            categories = _categories(place, chosen.categories)
-            return _ByDocument(store, Sorter(model.model, model.settings, categories).jobs)
+            sorter = Sorter(model.model, model.settings, _categories(place, categories))
+            return _ByDocument(store, sorter.jobs)
         case kinds.SYNTHETIC_QA:
             return _ByDocument(store, AnswerWriter(store, model.model, model.settings).jobs)
         case kinds.MK_SUMMARIES:
-            return Summariser(place, store.facets, model.model, model.settings, chosen.least)
+            return Summariser(place, store.facets, model.model, model.settings, least)
         case _:
             rewritten = _rewritten(place)
             return _ByDocument(store, Questioner(model.model, model.settings, rewritten).jobs)
 
 
 def _categories(place: CorpusPaths, named: Categories | None) -> Categories:
-    """The categories named, which are kept for the next time; else those of the last time.
+    """The given categories, which are stored; else the last ones.
 
     Raises:
-        UsageError: none ever were.
+        UsageError: there never were any.
     """
     if named is not None:
         keep(place, named)
@@ -336,15 +319,13 @@ def _categories(place: CorpusPaths, named: Categories | None) -> Categories:
 
 
 def tell_apart(store: CorpusStore, layer: DerivedLayer) -> None:
-    """Let searches tell documents apart by what a model has found."""
+    """Let searches filter documents by the labels of a model."""
     rows = ((row.document, row.labels) for row in layer.standing())
     with storing(store.facets_file.parent):
         replace_text(store.facets_file, as_told(rows, store.stamp))
 
 
 class _ByDocument:
-    """Makes a layer document by document."""
-
     def __init__(self, store: CorpusStore, jobs: Callable[[Document], Iterator[Job]]) -> None:
         self._store = store
         self._jobs = jobs
@@ -356,31 +337,26 @@ class _ByDocument:
         return self._jobs(self._store.read(unit))
 
 
-class _Rewriting:
-    """Rewrites each document by what is chosen for it."""
+def _rewriting(
+    store: CorpusStore, model: _LazyModel, by: By
+) -> Callable[[Document], Iterator[Job]]:
+    """Rewrites each document by model or resolver."""
+    # Statutes alone need no model.
+    rewriter = cache(lambda: Rewriter(model.model, model.settings))
 
-    def __init__(self, store: CorpusStore, model: _LazyModel, by: By) -> None:
-        self._store = store
-        self._model = model
-        self._by = by
+    def jobs(document: Document) -> Iterator[Job]:
+        if document.kind == "law" and by != "model":
+            return statute_jobs(store, document)
+        return iter(()) if by == "statutes" else rewriter().jobs(document)
 
-    def __call__(self, document: Document) -> Iterator[Job]:
-        if document.kind == "law" and self._by != "model":
-            return statute_jobs(self._store, document)
-        if self._by == "statutes":
-            return iter(())
-        return self._rewriter.jobs(document)
-
-    @cached_property
-    def _rewriter(self) -> Rewriter:
-        return Rewriter(self._model.model, self._model.settings)
+    return jobs
 
 
 def _rewritten(place: CorpusPaths) -> Mapping[str, list[DerivedRow]]:
-    """The sentences that were rewritten, by document, in reading order.
+    """The rewritten sentences, by document, in reading order.
 
     Raises:
-        UsageError: the layer of rewritten sentences was never begun.
+        UsageError: their layer was never begun.
     """
     layer, found = DerivedLayer(place, DECONTEXTUALIZED), defaultdict[str, list[DerivedRow]](list)
     for row in sorted(layer.standing(), key=lambda row: row.place):
@@ -395,7 +371,7 @@ def _rewritten(place: CorpusPaths) -> Mapping[str, list[DerivedRow]]:
     return found
 
 
-class _Work:
+class _LayerRun:
     """One run over one layer."""
 
     def __init__(
@@ -414,11 +390,11 @@ class _Work:
         self._report = LayerReport(layer.name)
 
     def run(self, *, dry_run: bool) -> LayerReport:
-        """Make what is missing; in a dry run a sample of it."""
+        """Make the missing rows; in a dry run a sample of them."""
         report = self._report
         missing = self._look()
         if dry_run:
-            # Spread over the corpus, and the same ones whenever nothing has changed.
+            # Spread over the corpus, the same ones every time.
             Random(report.jobs).shuffle(missing)  # noqa: S311 - a sample
         started = perf_counter()
         sampled = set[str]()
@@ -445,7 +421,7 @@ class _Work:
         return report
 
     def _look(self) -> list[str]:
-        """Count the jobs; returns the units of which some are still to be done."""
+        """Count the jobs; returns the units with missing rows."""
         missing = []
         for unit in self._maker.units():
             is_missing = False

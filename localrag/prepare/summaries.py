@@ -1,10 +1,9 @@
-"""Meta knowledge summaries: what the questions of documents that share metadata are about (PR3).
+"""Meta knowledge summaries (PR3, preparation): the topics of documents with shared metadata.
 
-A summary is made for each combination of metadata, and for the whole corpus, whose documents answer
-at least so many synthetic questions. Where the questions do not fit the context of the model, parts
-of them are summed up, and then the summaries. It guides how a query is put; it is never quoted.
-Of what a model writes code keeps the sentences that speak of what the questions do: small models
-write their prompt out instead, or one sentence again and again.
+Each combination of metadata with enough synthetic questions has a summary, and so has the whole
+corpus. If the questions do not fit the context, their parts are summed up first. A summary guides
+queries and is never quoted. Code keeps only sentences about the questions: small models copy their
+prompt, or repeat a sentence.
 """
 
 from collections import defaultdict
@@ -15,15 +14,14 @@ from typing import Annotated, NamedTuple
 
 from pydantic import BaseModel, Field
 
-from localrag.answer.asking import ask
 from localrag.answer.checking import covers
 from localrag.answer.evidence import element
-from localrag.answer.prompts import language_of, prompt, template
+from localrag.answer.prompts import language_of, prompt
 from localrag.corpus.config import ChatConfig
 from localrag.corpus.facets import FIELD, KIND, Facets
 from localrag.corpus.types import Label
 from localrag.corpus.workspace import CorpusPaths
-from localrag.errors import ModelUnusable, UsageError
+from localrag.errors import UsageError
 from localrag.language import N_
 from localrag.prepare.decontextualized import brings_particulars
 from localrag.prepare.layers import (
@@ -37,8 +35,8 @@ from localrag.prepare.layers import (
     Outcome,
     Span,
     digest,
-    unreadable,
 )
+from localrag.prepare.making import LayerWriter, written
 from localrag.search.types import ModelCall
 from localrag_indexes.analysis.analyzer import split_sentences
 from localrag_indexes.analysis.normalize import letters_of
@@ -46,31 +44,30 @@ from localrag_models.chat import ChatModel, Message
 
 PROMPT = "knowledge_summary"
 LEAST = 10
-"""Questions that a summary rests on at least, where nothing else is said."""
+"""Questions of a summary, at least, by default."""
 
-# Changed when code makes another summary of the same replies.
+# To be raised when code makes another summary of the same replies.
 _VERSION = "2"
-# Facets that one combination has at most, beside which they would be too many to be of use.
+# Facets of one combination, at most, to limit their number.
 _FACETS = 3
 _LONGEST = 1500
-# The share of the words of a sentence that the questions must have: it sums up in words of its own,
-# and one of a prompt has none of theirs.
+# Least share of the words of a sentence in the questions. A sentence of the prompt has none.
 _SHARED = 1 / 3
-# Characters that are compared as one text; the comparison reads no more of one.
+# Compared characters as one text.
 _COMPARED = 10_000
 _ALL = "*"
 
 Place = tuple[str, int]
-"""A row of the layer of synthetic questions: its document and its first character."""
+"""The key of a row of synthetic questions: its document and its first character."""
 
 
 class Summary(NamedTuple):
-    """What the questions of some documents are about.
+    """The topics of the questions of some documents.
 
     Attributes:
-        labels: what the documents share; none where they are all documents.
+        labels: of the documents; none for the whole corpus.
         text: the summary.
-        questions: how many questions it rests on.
+        questions: their number.
         rests_on: the rows of the layer `SYNTHETIC_QA` with these questions.
     """
 
@@ -81,12 +78,12 @@ class Summary(NamedTuple):
 
 
 def named(labels: Sequence[Label]) -> str:
-    """What documents share, in words; the same for the same labels in any order."""
+    """Labels in words, in a fixed order."""
     return " & ".join(map(str, sorted(labels))) or _ALL
 
 
 def summaries(place: CorpusPaths) -> list[Summary]:
-    """The summaries of a corpus, those of fewer labels first; none where none are made.
+    """The summaries of a corpus, fewer labels first.
 
     Raises:
         StorageError, StoreError: the layer cannot be read.
@@ -101,20 +98,17 @@ def summaries(place: CorpusPaths) -> list[Summary]:
 
 
 def summary_for(made: Sequence[Summary], where: Sequence[Label]) -> Summary | None:
-    """The summary of most of the metadata that are wanted: the whole corpus's where none fits."""
+    """The summary with most of the wanted labels and no others."""
     fitting = [one for one in made if set(one.labels) <= set(where)]
     return max(fitting, key=lambda one: (len(one.labels), -one.questions), default=None)
 
 
 def summaries_for(made: Sequence[Summary], where: Sequence[Label]) -> list[Summary]:
-    """The summaries of the metadata that are wanted, each once.
+    """The summaries of the wanted labels, each once; of all documents without labels.
 
-    Labels of one facet are alternatives: for each of them, with one of each other facet, there is
-    the summary that `summary_for` finds.
-
-    Args:
-        made: all there are.
-        where: labels as the corpus spells them; none for all documents.
+    Labels of one facet are alternatives. Each of them, with one of each other facet, has the
+    summary
+    of `summary_for`.
     """
     of_facet: dict[str, list[Label]] = defaultdict(list)
     for label in where:
@@ -123,11 +117,11 @@ def summaries_for(made: Sequence[Summary], where: Sequence[Label]) -> list[Summa
     return list(dict.fromkeys(one for one in found if one is not None))
 
 
-class _Reply(BaseModel):
+class _SummaryReply(BaseModel):
     summary: Annotated[str, Field(min_length=1, max_length=_LONGEST)]
 
 
-class _Asked(NamedTuple):
+class _QuestionRow(NamedTuple):
     """A row of synthetic questions."""
 
     place: Place
@@ -135,15 +129,7 @@ class _Asked(NamedTuple):
 
 
 class Summariser:
-    """Has a model sum up questions.
-
-    Args:
-        place: of the corpus.
-        facets: of its documents.
-        model: what writes.
-        settings: of the model.
-        least: questions that a summary rests on at least.
-    """
+    """Has a model sum up questions, at least `least` in a summary."""
 
     def __init__(
         self,
@@ -153,9 +139,7 @@ class Summariser:
         settings: ChatConfig,
         least: int = LEAST,
     ) -> None:
-        self._model = model
-        self._settings = settings
-        self._recipe = digest(_VERSION, model.id, template(PROMPT), str(settings.temperature))
+        self._writer = LayerWriter(model, settings, PROMPT, _VERSION)
         self._asked = _asked(place)
         self._combined = _combined(self._asked, facets, _keys(place), least)
 
@@ -173,47 +157,38 @@ class Summariser:
             unit,
             Span(0, sum(map(len, questions))),
             source,
-            digest(self._recipe, unit, source),
-            partial(self._made, labels, questions),
+            digest(self._writer.recipe, unit, source),
+            partial(written, self._made, labels, questions),
             tuple(row.place for row in rows),
             len(questions),
         )
 
-    def _made(self, labels: tuple[Label, ...], questions: Sequence[str]) -> Made:
-        calls: list[ModelCall] = []
+    def _made(
+        self, calls: list[ModelCall], labels: tuple[Label, ...], questions: Sequence[str]
+    ) -> Made:
         refused: list[str] = []
-        try:
-            text = self._summed_up(named(labels) if labels else "", questions, calls, refused)
-        except ModelUnusable as error:
-            return unreadable(error, calls)
-        told = "\n".join(refused)
-        if not text:
-            return Made(Outcome.REFUSED, refused=told, calls=calls, labels=labels)
-        return Made(Outcome.MADE, (DerivedText(text),), told, calls, labels)
+        text = self._summed_up(named(labels) if labels else "", questions, calls, refused)
+        outcome, texts = (Outcome.MADE, (DerivedText(text),)) if text else (Outcome.REFUSED, ())
+        return Made(outcome, texts, "\n".join(refused), labels=labels)
 
     def _summed_up(
         self, about: str, items: Sequence[str], calls: list[ModelCall], refused: list[str]
     ) -> str:
-        """Sum up questions; where they do not fit, parts of them, and then the summaries.
+        """Sum up questions, in parts and then in one if they do not fit.
 
         Returns:
-            What code keeps of it, "" where that is nothing; what it refuses goes to `refused`.
+            The accepted sentences; `refused` gets the others.
         """
         partial_ones = False
         while True:
             groups = list(self._groups(about, items, partial_ones=partial_ones))
-            written = [
-                ask(
-                    self._model,
-                    self._settings,
-                    _messages(about, group, partial_ones=partial_ones),
-                    _Reply,
-                    calls.append,
-                    PROMPT,
+            parts = [
+                self._writer.ask(
+                    _messages(about, group, partial_ones=partial_ones), _SummaryReply, calls
                 ).summary
                 for group in groups
             ]
-            pairs = zip(written, groups, strict=True)
+            pairs = zip(parts, groups, strict=True)
             items = list(filter(None, (_kept(text, of, about, refused) for text, of in pairs)))
             if len(items) <= 1:
                 return "".join(items)
@@ -222,11 +197,10 @@ class Summariser:
     def _groups(
         self, about: str, items: Sequence[str], *, partial_ones: bool
     ) -> Iterator[Sequence[str]]:
-        """The items in as few runs of about the same length as fit, of two items at least."""
+        """The items in as few runs of similar length as fit, of two items at least."""
         messages = _messages(about, items, partial_ones=partial_ones)
-        fits = self._model.count(messages) + self._settings.max_tokens <= self._model.context
-        # Two must be asked for as one, or the summaries would never come down to one.
-        if fits or len(items) <= 3:
+        # Two items always stay together, or there would never be one summary.
+        if self._writer.fits(messages) or len(items) <= 3:
             yield items
             return
         half = len(items) // 2
@@ -235,7 +209,7 @@ class Summariser:
 
 
 def _kept(summary: str, items: Sequence[str], about: str, refused: list[str]) -> str:
-    """The sentences of a summary that speak of its items, each once; all others are refused."""
+    """The sentences of a summary about its items, each once; `refused` gets the others."""
     shown = list(_joined(items))
     titles = [about] if about else []
     kept: dict[str, str] = {}
@@ -277,17 +251,19 @@ def _messages(about: str, items: Sequence[str], *, partial_ones: bool) -> tuple[
     )
 
 
-def _asked(place: CorpusPaths) -> Mapping[str, Sequence[_Asked]]:
+def _asked(place: CorpusPaths) -> Mapping[str, Sequence[_QuestionRow]]:
     """The synthetic questions by document, in reading order.
 
     Raises:
-        UsageError: there are none.
+        UsageError: there are no synthetic questions.
     """
-    found: dict[str, list[_Asked]] = defaultdict(list)
+    found: dict[str, list[_QuestionRow]] = defaultdict(list)
     rows = sorted(DerivedLayer(place, SYNTHETIC_QA).standing(), key=lambda row: row.place)
     for row in rows:
         if row.texts:
-            found[row.document].append(_Asked(row.place, tuple(one.text for one in row.texts)))
+            found[row.document].append(
+                _QuestionRow(row.place, tuple(one.text for one in row.texts))
+            )
     if not found:
         raise UsageError(
             N_("Summaries are made of synthetic questions, and there are none."),
@@ -298,15 +274,14 @@ def _asked(place: CorpusPaths) -> Mapping[str, Sequence[_Asked]]:
 
 
 def _keys(place: CorpusPaths) -> tuple[str, ...]:
-    """The facets that documents are combined by: kind, field, and what a model sorted them by."""
     rows = DerivedLayer(place, METADATA).standing()
     return tuple(dict.fromkeys((KIND, FIELD, *(key for row in rows for key, _ in row.labels))))
 
 
 def _combined(
-    asked: Mapping[str, Sequence[_Asked]], facets: Facets, keys: Sequence[str], least: int
+    asked: Mapping[str, Sequence[_QuestionRow]], facets: Facets, keys: Sequence[str], least: int
 ) -> Mapping[str, tuple[tuple[Label, ...], Sequence[str]]]:
-    """The combinations whose documents answer so many questions, with these documents."""
+    """The combinations with enough questions, with their documents."""
     of_document: dict[str, dict[str, list[Label]]] = defaultdict(lambda: defaultdict(list))
     for key in keys:
         for value, ids in facets.documents.get(key, {}).items():

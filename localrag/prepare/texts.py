@@ -1,4 +1,4 @@
-"""What is searched in: the texts of the derived layers, each where its sentence stands."""
+"""The texts of the derived searched layers, with the places of their sources."""
 
 import json
 from collections.abc import Iterator, Mapping
@@ -14,24 +14,23 @@ from localrag.prepare.layers import DECONTEXTUALIZED, QUESTIONS, SYNTHETIC_QA, D
 from localrag.search.indexing.state import attributes
 
 WORD = "word"
-"""The attribute of a text that tells what a question asks with."""
+"""The attribute with the interrogative of a question."""
 
 
 class LayerText(NamedTuple):
-    """A text of a layer, and the sentence that it was made of.
+    """A text of a layer, and its source sentence.
 
     Attributes:
-        layer: which one.
+        layer: its name.
         document: the id of the document.
-        start, end: the span of the sentence there, in characters; of a synthetic question, of the
-            sentences that answer it.
-        source: digest of the sentence as the document had it (`localrag.prepare.layers.digest`).
-        passage: the id of the passage that the sentence stands in.
-        text: as it is searched in: a sentence, or a question.
-        sentence: as it can be read alone; of a question, the sentence that it completes, or the
-            sentences that answer it.
+        start, end: the span of the sentence in characters; for a synthetic question, of its answer.
+        source: digest of the sentence (`localrag.prepare.layers.digest`).
+        passage: the id of the passage around the sentence.
+        text: for the search: a sentence or a question.
+        sentence: to be read alone; for a question, the sentence that it completes or that answers
+            it.
         answer: of a question.
-        word: what a question asks with.
+        word: the interrogative of a question.
     """
 
     layer: str
@@ -47,16 +46,16 @@ class LayerText(NamedTuple):
 
     @property
     def place(self) -> tuple[str, int]:
-        """What tells its sentence from all others, whatever was made of it."""
+        """The key of its sentence."""
         return self.document, self.start
 
 
 class FoundText(NamedTuple):
-    """A text that a search has found.
+    """A text found by a search.
 
     Attributes:
         found: the text.
-        score: its cosine to what was searched for; by words its BM25 score.
+        score: its cosine, or its BM25 score.
     """
 
     found: LayerText
@@ -64,11 +63,11 @@ class FoundText(NamedTuple):
 
 
 class TextSource(NamedTuple):
-    """What a text was made of, as the corpus has it.
+    """The source of a text in the corpus.
 
     Attributes:
-        passage: that holds it.
-        piece: the sentence; of a synthetic question the sentences that answer it, as one.
+        passage: around it.
+        piece: the sentence; for a synthetic question, the joined sentences of its answer.
     """
 
     passage: Passage
@@ -76,9 +75,9 @@ class TextSource(NamedTuple):
 
 
 def source_of(store: CorpusStore, text: LayerText) -> TextSource | None:
-    """What a text was made of, if it stands there as it did.
+    """The source of a text, if the corpus still has it.
 
-    Of sentences that go on in the next passage those of the first: a quotation is of one passage.
+    Of sentences in two passages only those of the first: a quotation is from one passage.
     """
     passage = store.by_id(text.passage)
     if passage is None:
@@ -94,17 +93,16 @@ def source_of(store: CorpusStore, text: LayerText) -> TextSource | None:
 
 
 class LayerReading:
-    """Reads sentences where they stand; rows of one document mostly follow each other."""
+    """Reads the sources of rows; neighbouring rows are mostly of one document."""
 
     def __init__(self, store: CorpusStore) -> None:
         self._read = lru_cache(maxsize=8)(store.read)
         self._rewritten: dict[tuple[str, int], str] = {}
 
     def texts(self, layer: str, row: DerivedRow) -> Iterator[LayerText]:
-        """What is searched for of a row; of a sentence that stands as it is, the sentence.
+        """The searched texts of a row; an unchanged sentence is its own text.
 
-        None where the document is gone or has another sentence there now, or where a question is of
-        a rewritten sentence that is gone.
+        None if the document or the sentence is gone, or the rewritten sentence of a question.
         """
         try:
             document = self._read(row.document)
@@ -131,18 +129,18 @@ class LayerReading:
                 yield LayerText(*place, made.text, rewritten, made.answer, made.word)
 
     def header(self, text: LayerText) -> str:
-        """Where the sentence stands, in words."""
+        """The heading of the sentence."""
         passages = self._read(text.document).passages
         return next(one.header for one in passages if one.id == text.passage)
 
     def attributes(self, text: LayerText) -> Mapping[str, str]:
-        """What searches filter by."""
+        """The attributes for filters."""
         found = attributes(self._read(text.document), text.layer)
         return found | {WORD: text.word} if text.word else found
 
 
 def _answered(document: Document, row: DerivedRow) -> Iterator[LayerText]:
-    """The questions of a document, each with the sentences that answer it."""
+    """The questions of a row, each with its answering sentences."""
     for made in row.texts:
         passage = _holder(document, made.start)
         if passage is not None:
@@ -152,7 +150,7 @@ def _answered(document: Document, row: DerivedRow) -> Iterator[LayerText]:
 
 
 def _holder(document: Document, start: int) -> Passage | None:
-    """The narrowest that holds a sentence: a passage of a document, an article of a law."""
+    """The smallest passage or article around a sentence."""
     holders = (
         one
         for one in document.passages
@@ -162,7 +160,7 @@ def _holder(document: Document, start: int) -> Passage | None:
 
 
 def lines_of(path: Path) -> Iterator[tuple[int, LayerText]]:
-    """The texts with the bytes at which their lines begin."""
+    """The texts, with the bytes at which their lines begin."""
     key = 0
     with path.open("rb") as file:
         for line in file:

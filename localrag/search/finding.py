@@ -283,7 +283,7 @@ def laws_called(store: CorpusStore, name: str) -> tuple[str, ...]:
     """Ids of the laws with a title, abbreviation, number or id.
 
     Raises:
-        NotFoundError: there is none.
+        NotFoundError: there is no such law.
     """
     names = names_of(store)
     found = (name,) if name in names.rows else names.lookup(name)

@@ -56,7 +56,7 @@ class ProvisionLink:
         kind: ``refers``, ``applies-mutatis-mutandis``, ``delegates``, ``delegated-by`` or
             ``reads``.
         document_id, locator: the other end; the id is empty for a law outside the corpus.
-        label: the other end in words; for a law outside the corpus its name as cited.
+        label: the name of the other end; as cited for a law outside the corpus.
         words: the reference as written.
         exists: whether the corpus has the other end, in this state of the law.
         deleted: whether the other end is deleted.
@@ -438,7 +438,7 @@ def _target(
         label = _header(store, passage, law, target)
         if last is not None:
             label += f" – {_header(store, standing.get(last), law, last)}"
-    # A law as a whole has no passage of its own.
+    # A whole law has no passage of its own.
     exists = passage is not None or (bool(law) and store.provision_exists(law, target))
     deleted = passage is not None and last is None and is_deleted(passage)
     return ProvisionLink(reference.kind, law, target, label, words, exists, deleted)

@@ -17,7 +17,7 @@ from localrag.text.facts import Fact, FactKind
 from localrag_models.errors import ContextExceeded
 
 if TYPE_CHECKING:
-    from localrag_models.reranking import Reranker
+    from localrag_models.embedding import Reranker
 
 STAGE = "rerank"
 

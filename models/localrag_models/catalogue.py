@@ -1,4 +1,4 @@
-"""The models that are known to suit localrag, and where they are published."""
+"""The catalogue: suitable models, and their repositories."""
 
 import difflib
 import functools
@@ -10,7 +10,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from localrag_models.embedding import Prefixes
 from localrag_models.errors import N_, Cure, ModelMissing
-from localrag_models.store.manifest import Format, Kind, ModelName, ModelPath, Sampling
+from localrag_models.manifest import Format, Kind, ModelName, ModelPath, Sampling
 
 _FILE = Path(__file__).with_name("catalogue.toml")
 
@@ -19,16 +19,16 @@ class CatalogueEntry(BaseModel):
     """A model that can be pulled.
 
     Attributes:
-        name: what it is installed as.
-        repository: where the hub keeps it, "owner/name".
-        file: the file of the repository that is the model; empty: the whole folder is.
-        size: bytes to download; rounded where the publisher shows it so.
-        licence: by its usual short name.
-        context: tokens it was trained for; None where that is not certain.
+        name: of the installed model.
+        repository: on the hub, "owner/name".
+        file: the file of the model; None for the whole folder.
+        size: bytes to download; rounded if the publisher rounds it.
+        licence: its usual short name.
+        context: tokens it was trained for; None if not certain.
         quantisation: how the weights of a GGUF are packed.
         cache_per_token: bytes of key-value cache per token of context, with 16-bit entries.
-        prefixes: put before a query and before a passage (embedders).
-        sampling: what its makers recommend.
+        prefixes: of queries and passages (embedders).
+        sampling: recommended by its makers.
         good_for: one line.
     """
 
@@ -51,7 +51,7 @@ class CatalogueEntry(BaseModel):
     def memory(self, context: int) -> int:
         """Bytes of memory: the weights and, for a chat model, the cache for `context` tokens.
 
-        What the runtime itself takes (some hundred megabytes) comes on top.
+        The runtime itself takes some hundred megabytes more.
         """
         return self.size + self.cache_per_token * min(context, self.context or context)
 

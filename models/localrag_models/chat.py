@@ -1,14 +1,16 @@
-"""Chat models: what every back end takes and gives, and what it promises.
+"""Chat models: their promises, requests and replies, and what happens to a reply as it comes.
 
-A back end is a class that fulfils `ChatModel`; the conformance suite in ``tests/models`` tests
-each one against every promise below.
+The conformance suite in ``tests/models`` tests each back end against every promise of `ChatModel`.
 """
 
+import codecs
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+import re
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from functools import lru_cache
+from itertools import pairwise
 from typing import Any, Literal, Protocol, Self, TypeVar
 
 from pydantic import BaseModel, ValidationError
@@ -30,18 +32,17 @@ class Message:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ChatRequest:
-    """What a model is asked to do.
+    """A request to a model.
 
     Attributes:
-        messages: the conversation; put first what several requests share, so that its
-            evaluation is reused.
-        schema: JSON schema the reply must fulfil; None for free text. Every string needs a
-            ``maxLength`` (or enum, const, pattern) and every list ``maxItems``.
+        messages: the conversation. Put shared parts first, so that their evaluation is reused.
+        schema: JSON schema of the reply; None for free text. Every string needs a ``maxLength`` (or
+            enum, const, pattern) and every list ``maxItems``.
         max_tokens: limit of the reply, in tokens.
-        temperature: 0 takes the likeliest token every time.
+        temperature: 0 always takes the most likely token.
         top_p: share of the probability that is sampled from.
         seed: of the sampling; the same request with the same seed gives the same reply.
-        stop: texts that end a reply, and are no part of it; not together with a schema.
+        stop: texts that end a reply and are not part of it; not together with a schema.
 
     Raises:
         ValueError: a value is out of its range; a mistake of the program.
@@ -82,8 +83,7 @@ class Usage:
 
     Attributes:
         prompt: of the whole prompt, template included.
-        cached: of these, taken over from an earlier call instead of evaluated; None where the
-            back end does not say.
+        cached: tokens reused from an earlier call; None if unknown.
         completion: generated.
     """
 
@@ -94,11 +94,11 @@ class Usage:
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """What a model answered.
+    """The reply of a model.
 
     Attributes:
-        text: the answer, without any reasoning that came before it.
-        thinking: reasoning that the model produced although it was asked not to.
+        text: the answer, without reasoning.
+        thinking: reasoning that the model wrote although it was asked not to.
         usage: tokens.
         finish: why the reply ended.
         seconds: wall time of the call.
@@ -113,13 +113,13 @@ class Reply:
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """How a model weighs answers that it is offered.
+    """The weights that a model gives to some answers.
 
     Attributes:
-        probabilities: of each option, in the order they were given; together 1. 0 also for an
-            option that a server does not list among the likeliest tokens.
-        covered: what the options had of the probability of all tokens; where it is small, the
-            model would have said something else.
+        probabilities: of each option, in order; their sum is 1. Also 0 if a server does not list
+            the option among the likeliest tokens.
+        covered: probability of all options together. If it is small, the model would have said
+            something else.
         usage: tokens.
         seconds: wall time of the call.
     """
@@ -131,17 +131,17 @@ class Choice:
 
 
 def ignore(text: str) -> None:
-    """Take the pieces of a reply and do nothing with them."""
+    """Ignore the pieces of a reply."""
     del text
 
 
 def overlook(done: int, total: int) -> None:
-    """Take how much of a prompt has been read, and do nothing with it."""
+    """Ignore how much of a prompt has been read."""
     del done, total
 
 
 def never() -> bool:
-    """Say that nobody wants the call cancelled."""
+    """Never cancel."""
     return False
 
 
@@ -150,16 +150,16 @@ class ChatModel(Protocol):
 
     Promises of every back end:
 
-    - **Reasoning is off.** A model that can think first is told not to; reasoning that comes all
-      the same is kept apart in `Reply.thinking` and never reaches `on_text`.
+    - **Reasoning is off.** A thinking model gets the order not to think. Its reasoning goes to
+      `Reply.thinking` and never reaches `on_text`.
     - **A schema binds.** With ``request.schema``, a reply that ends with `Finish.STOP` is one JSON
-      value that fulfils it. A schema the back end cannot enforce is refused before any token.
-    - **Nothing is cut in silence.** A prompt that leaves no room for ``max_tokens`` in the context
-      raises `ContextExceeded` before anything is generated.
-    - **Content is data.** Control tokens of the model's template inside a message (``<|im_end|>``)
-      reach the model as plain text. Replies give back what the documents held.
-    - **Failures are typed**: `ModelError` and nothing else, `ModelError.transient` true where
-      repeating can help. The process survives them.
+      value that fulfils it. A schema that cannot be enforced is refused before any token.
+    - **Nothing is cut in silence.** If prompt and ``max_tokens`` do not fit into the context,
+      `ContextExceeded` comes before any token.
+    - **Content is data.** Control tokens inside a message (``<|im_end|>``) reach the model as plain
+      text. Replies give back the text of the documents.
+    - **Failures are typed**: always `ModelError`, and `ModelError.transient` says whether repeating
+      can help. The process survives them.
     """
 
     @property
@@ -169,7 +169,7 @@ class ChatModel(Protocol):
 
     @property
     def context(self) -> int:
-        """Tokens that prompt and reply may have together."""
+        """Tokens of prompt and reply together."""
         ...
 
     @property
@@ -178,10 +178,7 @@ class ChatModel(Protocol):
         ...
 
     def count(self, messages: Sequence[Message]) -> int:
-        """Tokens of the prompt made of `messages`.
-
-        An estimate on the high side where the tokenizer is not at hand.
-        """
+        """Tokens of the prompt made of `messages`; an estimate is on the high side."""
         ...
 
     def chat(
@@ -194,15 +191,14 @@ class ChatModel(Protocol):
         """Answer a request.
 
         Args:
-            request: what is asked.
-            on_text: called with each piece of the answer as it comes; the pieces joined are
-                `Reply.text`. What it raises ends the call and passes through.
-            cancelled: asked at least once per token; the call ends with `Finish.CANCELLED` and
-                what has come so far.
-            on_read: called with the tokens of the prompt that have been read, and with how many
-                there are to read: at least once a second or so while it is read, and when all are.
-                Never called by a server that does not tell. What it raises ends the call and
-                passes through.
+            request: the request.
+            on_text: called with each piece of the answer; joined they are `Reply.text`. An error it
+                raises ends the call.
+            cancelled: asked at least once per token; true ends the call with `Finish.CANCELLED` and
+                the text so far.
+            on_read: called with the tokens of the prompt read so far and the number to read, about
+                once a second and at the end. Some servers never report it. An error it raises ends
+                the call.
 
         Raises:
             ModelError: as its class says.
@@ -215,11 +211,11 @@ class ChatModel(Protocol):
         options: Sequence[str],
         cancelled: Callable[[], bool] = never,
     ) -> Choice | None:
-        """Weigh answers by the token that the model would begin its reply with.
+        """Weigh answers by the first token of the model's reply.
 
-        A token counts for the option that it begins or is, whatever its case and the blanks before
-        it; one that could begin two options (the first byte of はい and of いいえ) for none. What
-        is shared with the prompt before is not read again.
+        A token counts for the option that it begins or equals, ignoring case and the blanks before
+        it. A token that could begin two options (the first byte of はい and of いいえ) counts for
+        none. The part shared with the last prompt is not read again.
 
         Args:
             messages: a question that one of the options answers.
@@ -227,18 +223,18 @@ class ChatModel(Protocol):
             cancelled: as in `chat`.
 
         Returns:
-            The choice; None where it was cancelled.
+            The choice; None if cancelled.
 
         Raises:
             ValueError: the options are no such words; a mistake of the program.
             ProbabilitiesMissing: the server gives no probabilities of tokens.
-            ReplyInvalid: no likely token begins any of the options, or most that do begin several.
+            ReplyInvalid: no likely token begins an option, or most begin several.
             ModelError: as the class says.
         """
         ...
 
     def close(self) -> None:
-        """Let go of memory and connections; calling it twice does no harm."""
+        """Free memory and connections; a second call does no harm."""
         ...
 
     def __enter__(self) -> Self: ...
@@ -254,18 +250,10 @@ def generate(
     cancelled: Callable[[], bool] = never,
     on_read: Callable[[int, int], None] = overlook,
 ) -> tuple[Shape, Reply]:
-    """Have a model fill in an object.
+    """Let a model fill in an object of type `shape`, and return it with the reply.
 
-    Args:
-        model: what answers.
-        request: what is asked; its schema is taken from `shape`.
-        shape: bounds every string and list it holds.
-        on_text: called with each piece of the JSON text as it comes.
-        cancelled: as in `ChatModel.chat`.
-        on_read: as in `ChatModel.chat`.
-
-    Returns:
-        The object, and the reply it was read from.
+    `shape` bounds every string and list, and replaces the schema of the request. The other
+    arguments are as in `ChatModel.chat`.
 
     Raises:
         SchemaUnsupported: `shape` cannot be enforced; nothing was generated.
@@ -289,7 +277,7 @@ def generate(
     except ValidationError as error:
         first = error.errors(include_url=False)[0]
         raise ReplyInvalid(
-            N_("The reply of {model} is no {shape}: {why} ({place})."),
+            N_("The reply of {model} is not a valid {shape}: {why} ({place})."),
             N_("Ask again, or choose a larger model."),
             reply=reply,
             model=model.id,
@@ -301,7 +289,6 @@ def generate(
 
 @lru_cache(maxsize=64)
 def _schema_of(shape: type[BaseModel]) -> Mapping[str, Any]:
-    """The schema of an object, which has bounds; Pydantic takes milliseconds to make it."""
     schema = shape.model_json_schema()
     check_bounds(schema)
     return schema
@@ -323,11 +310,9 @@ class LikelyToken:
 class OfferedWords:
     """The words that a model may answer with.
 
-    Args:
-        words: at least two, different beyond their case, none empty, each without a blank.
-
     Raises:
-        ValueError: they are no such words.
+        ValueError: there are fewer than two, two are equal but for their case, one is empty or has
+            a blank.
     """
 
     def __init__(self, words: Sequence[str]) -> None:
@@ -351,16 +336,10 @@ class OfferedWords:
     def weighed(
         self, candidates: Iterable[LikelyToken], model: str, usage: Usage, seconds: float
     ) -> Choice:
-        """What the likeliest tokens of a model say of the options.
-
-        Args:
-            candidates: tokens that a reply may begin with, likeliest first.
-            model: its id, for messages.
-            usage: of the call.
-            seconds: that the call took.
+        """The choice that the likeliest tokens make.
 
         Raises:
-            ReplyInvalid: none of the tokens begins an option, or most that do begin several.
+            ReplyInvalid: no token begins an option, or most begin several.
         """
         likeliest = b""
         weights = dict.fromkeys(self.words, 0.0)
@@ -394,6 +373,205 @@ class OfferedWords:
 
 
 def _ends_after(said: bytes, word: bytes) -> bool:
-    """Whether a token is the whole word and what cannot go on with it ("yes,", "はい。")."""
     rest = said.removeprefix(word).decode(errors="replace")
     return said.startswith(word) and not (rest[:1].isalnum() or rest[:1] == "\ufffd")
+
+
+_THINK, _ANSWER = "<think>", "</think>"
+_JOINER = "\u2060"
+_OPENERS = "<["
+
+_KNOWN = (
+    r"<\|[^<>|\s]{1,64}\|>",
+    r"</?(?:s|unk|pad|mask|bos|eos|sep|cls|think|thinking|reasoning|start_of_turn|end_of_turn"
+    r"|tool_call|tool_response|tools)>",
+    r"\[/?(?:INST|SYSTEM_PROMPT|AVAILABLE_TOOLS|TOOL_CALLS|TOOL_RESULTS|THINK)\]",
+    r"<</?SYS>>",
+)
+"""Spellings of the common formats: ChatML, Llama 2 to 4, Mistral, Gemma, Phi, reasoning models."""
+
+_OPENER = f"[{re.escape(_OPENERS)}]"
+_OWN = re.compile(f"({_OPENER})(?={_JOINER})")
+_BROKEN = re.compile(f"({_OPENER}){_JOINER}")
+
+
+def neutralise(text: str, tokens: Collection[str] = ()) -> str:
+    """Break every spelling of a control token in the text of a message.
+
+    `tokens` are further spellings of the model's vocabulary; only those with ``<`` or ``[`` count.
+    """
+    # A joiner of the document in that place gets a second one, so that exactly the document
+    # returns.
+    text = _OWN.sub(rf"\1{_JOINER}", text)
+    cuts = sorted({_after_opener(match) for match in _spellings(frozenset(tokens)).finditer(text)})
+    return _JOINER.join(text[start:end] for start, end in pairwise([0, *cuts, len(text)]))
+
+
+def restore(text: str) -> str:
+    """Undo `neutralise`: ``restore(neutralise(text)) == text`` for every text."""
+    return _BROKEN.sub(r"\1", text)
+
+
+class Restorer:
+    """`restore` for a text that comes in pieces."""
+
+    def __init__(self) -> None:
+        self._before = ""
+
+    def __call__(self, piece: str) -> str:
+        before, self._before = self._before, piece[-1:] or self._before
+        if _JOINER not in piece:
+            return piece
+        return restore(before + piece)[len(before) :]
+
+
+@lru_cache(maxsize=8)
+def _spellings(tokens: frozenset[str]) -> re.Pattern[str]:
+    """Matches, without consuming it, each place where a spelling starts."""
+    own = [token for token in tokens if _OPENERS[0] in token[:-1] or _OPENERS[1] in token[:-1]]
+    alternatives = [*map(re.escape, sorted(own, key=len, reverse=True)), *_KNOWN]
+    first = "".join(sorted({token[0] for token in own} | set(_OPENERS)))
+    return re.compile(f"(?=[{re.escape(first)}])(?=({'|'.join(alternatives)}))")
+
+
+def _after_opener(match: re.Match[str]) -> int:
+    opener = re.search(_OPENER, match[1])
+    assert opener is not None
+    return match.start() + opener.end()
+
+
+class ThinkingSplitter:
+    """Separates a leading ``<think>…</think>`` from the answer.
+
+    Attributes:
+        thinking: the reasoning so far.
+    """
+
+    def __init__(self) -> None:
+        self.thinking = ""
+        self._take = self._head
+        self._held = ""
+
+    def __call__(self, piece: str) -> str:
+        """The part of the reply that is certain to be answer after this piece."""
+        return self._take(piece)
+
+    def end(self) -> str:
+        """The rest that turns out to be answer; nothing more comes."""
+        held, self._held = self._held, ""
+        if self._take == self._inside:
+            self.thinking += held
+            return ""
+        return held
+
+    def _head(self, piece: str) -> str:
+        self._held += piece
+        start = self._held.lstrip()
+        if start.startswith(_THINK):
+            self._held, self._take = "", self._inside
+            return self._inside(start.removeprefix(_THINK))
+        if _THINK.startswith(start):
+            return ""
+        return self._release()
+
+    def _inside(self, piece: str) -> str:
+        reasoning, closed, answer = (self._held + piece).partition(_ANSWER)
+        if closed:
+            self.thinking = (self.thinking + reasoning).strip()
+            self._held, self._take = "", self._between
+            return self._between(answer)
+        # Only the tail can be the beginning of the closing tag.
+        self.thinking += reasoning[: -len(_ANSWER)]
+        self._held = reasoning[-len(_ANSWER) :]
+        return ""
+
+    def _between(self, piece: str) -> str:
+        answer = piece.lstrip()
+        if answer:
+            self._take = self._answer
+        return answer
+
+    def _answer(self, piece: str) -> str:
+        return piece
+
+    def _release(self) -> str:
+        held, self._held = self._held, ""
+        self._take = self._answer
+        return held
+
+
+class AnswerStream:
+    """The answer as it comes: reasoning apart, control tokens restored, stops found.
+
+    Args:
+        on_text: called with each piece that is certain to be answer.
+        stop: texts that end it.
+        thinks: whether reasoning may come first.
+
+    Attributes:
+        stopped: a stop has come; it and everything after it are left out.
+    """
+
+    def __init__(
+        self, on_text: Callable[[str], None], stop: Sequence[str] = (), *, thinks: bool = True
+    ) -> None:
+        self.stopped = False
+        self._on_text = on_text
+        self._stop = stop
+        self._decoder = codecs.getincrementaldecoder("utf-8")("replace")
+        self._thinking = ThinkingSplitter()
+        self._split = self._thinking if thinks else str
+        self._restore = Restorer()
+        self._held = ""
+        self._pieces: list[str] = []
+
+    @property
+    def text(self) -> str:
+        """The pieces given to `on_text`, joined."""
+        return "".join(self._pieces)
+
+    @property
+    def thinking(self) -> str:
+        return restore(self._thinking.thinking)
+
+    def take(self, piece: bytes | str) -> None:
+        """Add a piece of the reply; bytes of a token may end inside a character."""
+        text = self._decoder.decode(piece) if isinstance(piece, bytes) else piece
+        self._look(self._restore(self._split(text)))
+
+    def end(self) -> None:
+        """Give out the rest; an unfinished character becomes U+FFFD."""
+        self._look(self._restore(self._split(self._decoder.decode(b"", True))))
+        self._look(self._restore(self._thinking.end()))
+        self._say(self._held)
+
+    def _look(self, piece: str) -> None:
+        """Give out the text that cannot begin a stop any more."""
+        if self.stopped or not piece:
+            return
+        if not self._stop:
+            self._say(piece)
+            return
+        text = self._held + piece
+        found = [place for stop in self._stop if (place := text.find(stop)) >= 0]
+        self.stopped = bool(found)
+        certain = min(found) if found else len(text) - self._open(text)
+        self._held = "" if found else text[certain:]
+        self._say(text[:certain])
+
+    def _open(self, text: str) -> int:
+        """Length of the longest end of a text that begins a stop."""
+        return max(
+            (
+                length
+                for stop in self._stop
+                for length in range(1, min(len(stop), len(text) + 1))
+                if text.endswith(stop[:length])
+            ),
+            default=0,
+        )
+
+    def _say(self, piece: str) -> None:
+        if piece:
+            self._pieces.append(piece)
+            self._on_text(piece)

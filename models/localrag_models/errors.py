@@ -1,48 +1,45 @@
-"""Every error this package raises on purpose, drawn as one tree.
+"""The errors of this package.
 
-ModelError                   a model cannot be used, or did not do what was asked
-├── ModelMissing             there is no such model, file or server-side name; names what adds it
-├── BackendMissing           the package that runs this kind of model is not installed
-├── ModelDamaged             the file is cut short, changed, or no model at all
-├── WrongKind                a model, but not of the kind asked for (an embedder as chat model …)
-├── ContextExceeded          prompt, or prompt and reply, do not fit the context
-├── SchemaUnsupported        a JSON schema that cannot be enforced, or does not bound its strings
-├── ReplyInvalid             the reply is not what its schema demands, or was cut short
+ModelError                   a model cannot be used, or failed
+├── ModelMissing             no such model or file, here or on the server; names how to get it
+├── BackendMissing           the package for this kind of model is not installed
+├── ModelDamaged             the file is cut short, changed, or no model
+├── WrongKind                a model of another kind (an embedder as chat model …)
+├── ContextExceeded          prompt, or prompt and reply, do not fit into the context
+├── SchemaUnsupported        a JSON schema without bounds, or one that cannot be enforced
+├── ReplyInvalid             the reply does not match its schema, or was cut short
 ├── OutOfMemory              the model or its context does not fit into memory
-├── TransferFailed           a pull, import or export did not end well; what is there is kept
+├── TransferFailed           a pull, import or export failed; existing files are kept
 │   ├── StorageFailed        the disk is full, or a file or folder cannot be written
 │   └── StoreBusy            another process is installing or removing the same model
 ├── ProbabilitiesMissing     a model server does not give the probabilities of tokens
 ├── ServerRefused            a model server refused the request; repeating it changes nothing
 └── ServerTrouble            transient: trying again can help
-    ├── ServerUnreachable    nobody answers at the address
+    ├── ServerUnreachable    no server answers at the address
     ├── ServerTimeout        no answer in time
     ├── ServerBroke          the connection ended in the middle of a reply
-    └── ServerBusy           overloaded, or an error of its own (429, 5xx)
+    └── ServerBusy           the server is overloaded or has an error (429, 5xx)
 
-The words of an error are messages in English with the names of its `fields` in braces, so that the
-program above can show them in another language, and put cures of its own in the place of `Cure`.
+A message is English and names its `fields` in braces. Programs on top can translate it and give
+their own words for a `Cure`.
 """
 
 from enum import StrEnum
-from typing import TYPE_CHECKING, ClassVar
-
-if TYPE_CHECKING:
-    from localrag_models.chat import Reply
+from typing import Any, ClassVar
 
 
 def N_(message: str) -> str:  # noqa: N802 - the mark that gettext's tools look for
-    """Mark a message that a program above may translate."""
+    """Mark a message for translation."""
     return message
 
 
 class Cure(StrEnum):
-    """Cures for which the program above has a command or a setting, and words of its own."""
+    """Cures for which programs on top have their own command or setting."""
 
     ACCEPT_TERMS = "Accept them at {page}, and give a token that may read it."
     ADD_FILE = "Install it, then remove the file."
     ANOTHER_HUB = "Try again later, or from another hub."
-    CARRY = "Check the network and try again: what has come is kept."
+    CARRY = "Check the network and try again: the data received so far is kept."
     CHECK_FILES = "Check the files of the model."
     CHECK_REPOSITORY = (
         "Check the name; if it is gated, accept its terms at {page} and give a token."
@@ -77,16 +74,15 @@ class Cure(StrEnum):
 
 
 class ModelError(Exception):
-    """A model cannot be used, or did not do what was asked.
+    """A model cannot be used, or failed.
 
     Args:
-        cause: what went wrong, one sentence that names the model, file or server; a message marked
-            with `N_`, with the names of `fields` in braces.
-        cure: what to do about it; a message likewise, empty where nothing can be advised.
-        fields: the values that both name.
+        cause: what went wrong, a sentence marked with `N_` that names the model, file or server.
+        cure: what to do about it, likewise; empty if nothing is known.
+        fields: the values in both.
 
     Attributes:
-        transient: whether the same call can succeed when repeated a little later.
+        transient: whether trying again a little later can help.
     """
 
     transient: ClassVar[bool] = False
@@ -97,12 +93,10 @@ class ModelError(Exception):
 
     @property
     def cause(self) -> str:
-        """What went wrong, in English."""
         return self._in_words(self.args[0])
 
     @property
     def cure(self) -> str:
-        """What to do about it, in English."""
         return self._in_words(self.args[1])
 
     def _in_words(self, message: str) -> str:
@@ -112,7 +106,7 @@ class ModelError(Exception):
         return f"{self.cause} {self.cure}".strip()
 
     def __reduce__(self) -> tuple[object, ...]:
-        """Travel between processes; what it was made of by name is no argument of it any more."""
+        """Make the error picklable: its named arguments are in its attributes."""
         return type(self).__new__, (type(self), *self.args), self.__dict__
 
 
@@ -121,23 +115,23 @@ class ModelMissing(ModelError):  # noqa: N818 - the names of this tree say the s
 
 
 class BackendMissing(ModelError):  # noqa: N818
-    """The package that runs this kind of model is not installed."""
+    """The package for this kind of model is not installed."""
 
 
 class ModelDamaged(ModelError):  # noqa: N818
-    """The file is cut short, changed, or no model at all."""
+    """The file is cut short, changed, or no model."""
 
 
 class WrongKind(ModelError):  # noqa: N818
-    """A model, but not of the kind asked for."""
+    """The model is of another kind."""
 
 
 class ContextExceeded(ModelError):  # noqa: N818
-    """Prompt, or prompt and reply, do not fit the context.
+    """Prompt, or prompt and reply, do not fit into the context.
 
     Attributes:
-        needed: tokens needed.
-        available: tokens there are.
+        needed: tokens.
+        available: tokens.
     """
 
     def __init__(
@@ -149,17 +143,17 @@ class ContextExceeded(ModelError):  # noqa: N818
 
 
 class SchemaUnsupported(ModelError):  # noqa: N818
-    """A JSON schema that cannot be enforced, or does not bound its strings and lists."""
+    """A JSON schema cannot be enforced, or does not bound its strings and lists."""
 
 
 class ReplyInvalid(ModelError):  # noqa: N818
-    """The reply is not what its schema demands, or was cut short by the limit of tokens.
+    """The reply does not match its schema, or was cut short by the limit of tokens.
 
     Attributes:
-        reply: the reply as far as it came.
+        reply: the `localrag_models.chat.Reply` so far.
     """
 
-    def __init__(self, cause: str, cure: str = "", /, *, reply: "Reply", **fields: object) -> None:
+    def __init__(self, cause: str, cure: str = "", /, *, reply: Any, **fields: object) -> None:
         super().__init__(cause, cure, **fields)
         self.reply = reply
 
@@ -169,7 +163,7 @@ class OutOfMemory(ModelError):  # noqa: N818
 
 
 class TransferFailed(ModelError):  # noqa: N818
-    """A pull, import or export did not end well; what was there before is untouched."""
+    """A pull, import or export failed; existing files are unchanged."""
 
 
 class StorageFailed(TransferFailed):
@@ -195,7 +189,7 @@ class ServerTrouble(ModelError):  # noqa: N818
 
 
 class ServerUnreachable(ServerTrouble):
-    """Nobody answers at the address."""
+    """No server answers at the address."""
 
 
 class ServerTimeout(ServerTrouble):

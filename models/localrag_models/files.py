@@ -1,4 +1,4 @@
-"""Files of models: told apart, written for good, and what the system says of them."""
+"""Files of models: fingerprints, safe writing, and the errors of the system."""
 
 import errno
 import hashlib
@@ -17,15 +17,15 @@ _SAMPLE = 4096
 _LARGEST_ON_FAT32 = 2**32 - 1
 
 PIECES = "pieces.sqlite"
-"""The pieces of a model's vocabulary, to be looked up one by one; made where it is missing."""
+"""The pieces of a model's vocabulary, looked up one by one; made if missing."""
 
 Progress = Callable[[str, str, int, int], None]
-"""Called with the step (a message, marked with `N_`), what it is done to, the bytes done and the
-bytes there are in that step."""
+"""Called with the step (a message marked with `N_`), its subject, the bytes done and the bytes
+in all."""
 
 
 def silent(step: str, about: str, done: int, total: int) -> None:
-    """Tell nobody."""
+    """Ignore progress."""
     del step, about, done, total
 
 
@@ -40,21 +40,16 @@ class Tally:
         self._done = 0
 
     def __call__(self, count: int) -> None:
-        """Note that `count` more bytes are done."""
         self._done += count
         self._tell(self._step, self._about, self._done, self._total)
 
 
 def fingerprint(files: Iterable[Path], also: str = "") -> str:
-    """Eight hexadecimal digits that change with the weights.
+    """Eight hexadecimal digits that change with the weights in `files`, and with `also`.
 
-    Of a large file, its size, its first 4 MiB (with the header) and 256 samples spread evenly over
-    the rest are read: another training or quantisation changes every one of them. That a file is
-    undamaged is for checksums of the whole to say.
-
-    Args:
-        files: the files of one model.
-        also: what else tells models apart.
+    Of a large file it reads the size, the first 4 MiB (with the header) and 256 samples spread
+    evenly over the rest. Another training or quantisation changes every one of them. Damage is
+    found by the checksums of whole files instead.
     """
     digest = hashlib.blake2b(also.encode(), digest_size=4)
     for path in sorted(files):
@@ -69,29 +64,25 @@ def fingerprint(files: Iterable[Path], also: str = "") -> str:
 
 
 def require_regular(path: Path, cure: str) -> None:
-    """Make sure that opening a path and reading to its end comes to an end.
+    """Make sure that a path can be opened and read to an end.
 
     Raises:
-        OSError: there is nothing, or it cannot be looked at.
+        OSError: it does not exist, or cannot be looked at.
         WrongKind: it is no regular file.
     """
     if not stat.S_ISREG(path.stat().st_mode):
         raise WrongKind(
-            N_("{path} is no regular file: a folder, a pipe or a device."), cure, path=path
+            N_("{path} is not a regular file, but a folder, a pipe or a device."), cure, path=path
         )
 
 
 def require_space(folder: Path, needed: int, cause: str, **fields: object) -> None:
-    """Make sure that `needed` bytes can be written.
+    """Make sure that `needed` bytes fit on the disk of `folder`.
 
-    Args:
-        folder: on the disk to be written to.
-        needed: bytes.
-        cause: of the error, which names {needed} and {free}.
-        fields: the other values that `cause` names.
+    `cause` is the message of the error, with {needed}, {free} and `fields`.
 
     Raises:
-        StorageFailed: they cannot.
+        StorageFailed: they do not fit.
     """
     free = shutil.disk_usage(folder).free
     if free < needed:
@@ -100,7 +91,7 @@ def require_space(folder: Path, needed: int, cause: str, **fields: object) -> No
 
 
 def put_in_place(unfinished: Path, target: Path) -> None:
-    """Give a finished file or folder its name, once all of it is on the disk.
+    """Flush a finished file or folder to the disk, then rename it.
 
     Raises:
         OSError: it cannot be written.
@@ -113,7 +104,7 @@ def put_in_place(unfinished: Path, target: Path) -> None:
 
 @contextmanager
 def reading(place: Path) -> Iterator[None]:
-    """Turn what the system says about a file it does not give into `TransferFailed`."""
+    """Turn the system's errors on reading into `TransferFailed`."""
     try:
         yield
     except OSError as error:
@@ -127,11 +118,11 @@ def reading(place: Path) -> Iterator[None]:
 
 @contextmanager
 def writing(place: Path, largest: int = 0) -> Iterator[None]:
-    """Turn what the system says about a full disk or a forbidden folder into `StorageFailed`.
+    """Turn the system's errors on writing into `StorageFailed`.
 
     Args:
-        place: named where the system names no file.
-        largest: bytes of the largest file that is written.
+        place: named if the system names no file.
+        largest: bytes of the largest file to write.
     """
     try:
         yield
@@ -153,7 +144,7 @@ def writing(place: Path, largest: int = 0) -> Iterator[None]:
 
 
 def gigabytes(size: int) -> str:
-    """Write a number of bytes as people compare it with their disk."""
+    """Write a number of bytes in GB, or in MB if it is small."""
     return f"{size / 1e9:,.2f} GB" if size >= 10_000_000 else f"{size / 1e6:,.2f} MB"
 
 

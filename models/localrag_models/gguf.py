@@ -1,8 +1,8 @@
-"""Reads the header of a GGUF file: what kind of model it holds, and whether the file is whole.
+"""Reads the header of a GGUF file: the kind of the model, and whether the file is complete.
 
-A native loader that is given a damaged file may take the process down with it; here, every length
-is checked against the size of the file before anything is read. The layout is that of the GGUF
-specification, versions 2 and 3: magic, version, counts, metadata, tensor table, tensor data.
+A native loader may crash on a damaged file. Here every length is checked against the size of the
+file before anything is read. Layout of the GGUF specification, versions 2 and 3: magic, version,
+counts, metadata, tensor table, tensor data.
 """
 
 import struct
@@ -54,7 +54,7 @@ _POOLING_NONE, _POOLING_RANK = 0, 4
 
 _MAX_STRING = 16 * 2**20
 _MAX_DIMENSIONS = 4
-# Values of lists, entries and tensors of a header: several times those of the largest vocabularies.
+# The most values of lists, entries and tensors in a header: several times the largest vocabularies.
 _MAX_VALUES = 2**23
 
 
@@ -75,7 +75,7 @@ class Tensor:
 
     @property
     def size(self) -> int:
-        """Bytes it takes; 0 where the type is unknown here."""
+        """Size in bytes; 0 for an unknown type."""
         elements = 1
         for length in self.shape:
             elements *= length
@@ -85,14 +85,7 @@ class Tensor:
 
 @dataclass(frozen=True)
 class Header:
-    """What a GGUF file says about itself.
-
-    Attributes:
-        path: the file.
-        metadata: by key, as the GGUF specification names them.
-        tensors: in the order of the file.
-        size: of the whole file, in bytes.
-    """
+    """The header of a GGUF file."""
 
     path: Path
     metadata: Mapping[str, Value]
@@ -101,12 +94,12 @@ class Header:
 
     @property
     def architecture(self) -> str:
-        """``qwen3``, ``llama``, ``bert`` …; empty where the file does not say."""
+        """``qwen3``, ``llama``, ``bert`` …; empty if unknown."""
         return str(self.metadata.get("general.architecture", ""))
 
     @property
     def name(self) -> str:
-        """The name its maker gave it, else the name of the file."""
+        """The name given by its maker, else the name of the file."""
         return str(self.metadata.get("general.name") or self.path.stem)
 
     def number(self, key: str, default: int = 0) -> int:
@@ -116,12 +109,12 @@ class Header:
 
     @property
     def context(self) -> int:
-        """Tokens of context it was trained with; 0 where the file does not say."""
+        """Tokens of context it was trained with; 0 if unknown."""
         return self.number("context_length")
 
     @property
     def chat_template(self) -> str:
-        """The Jinja template of its conversations; empty where it has none."""
+        """The Jinja template of its conversations; empty if it has none."""
         return str(self.metadata.get("tokenizer.chat_template", ""))
 
     @cached_property
@@ -140,12 +133,12 @@ class Header:
 
 
 def read_header(path: Path) -> Header:
-    """Read and check the header of a GGUF file; none of its weights are read.
+    """Read and check the header of a GGUF file; no weights are read.
 
     Raises:
         ModelMissing: there is no such file, or it cannot be read.
         WrongKind: a file of another kind.
-        ModelDamaged: cut short, or its header contradicts itself.
+        ModelDamaged: the file is cut short, or its header contradicts itself.
     """
     try:
         require_regular(path, N_("Name a .gguf file."))
@@ -160,7 +153,7 @@ def read_header(path: Path) -> Header:
 
 
 class _Reader:
-    """Goes through a header from its first byte to its last."""
+    """Reads a header from its first byte to its last."""
 
     def __init__(self, path: Path, file: BinaryIO) -> None:
         self._path = path
@@ -173,7 +166,7 @@ class _Reader:
             raise self._damaged(N_("The model file {path} is empty."))
         if self._file.read(4) != _MAGIC:
             raise WrongKind(
-                N_("{path} is no GGUF file."),
+                N_("{path} is not a GGUF file."),
                 N_("Name a file that ends in .gguf."),
                 path=self._path,
             )
@@ -249,7 +242,7 @@ class _Reader:
         return struct.unpack(f"<{count}{_SCALARS[kind]}", self._take(count * width))
 
     def _each(self, count: int) -> range:
-        """As many as a header says it holds of something, unless that is more than any holds."""
+        """A range over so many values, unless no real header has as many."""
         self._values += count
         if self._values > _MAX_VALUES:
             raise self._damaged(

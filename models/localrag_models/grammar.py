@@ -1,8 +1,8 @@
 """JSON schema to GBNF, the grammars of llama.cpp.
 
-A converter of our own, because that of llama-cpp-python lets raw control characters into strings,
-ignores the bounds of integers, and takes counts above 2,000 for unlimited. The JSON is compact: one
-blank may follow a comma or a colon, properties come in the order of the schema.
+The converter of llama-cpp-python lets raw control characters into strings, ignores the bounds of
+integers, and reads counts above 2,000 as unlimited. The JSON here is compact: one blank may follow
+a comma or a colon, and properties keep the order of the schema.
 """
 
 import json
@@ -10,13 +10,15 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
 from typing import Any
 
-from localrag_models.patterns import MAX_REPETITIONS, Pattern, literal
 from localrag_models.schema import (
     ANNOTATIONS,
+    MAX_REPETITIONS,
+    Pattern,
     Resolver,
     Schema,
     as_schema,
     check_depth,
+    literal,
     refused,
     types,
     well_formed,
@@ -25,8 +27,8 @@ from localrag_models.schema import (
 _BASE = {
     "blank": '" "?',
     "digits": "[0-9]{1,6}",
-    # No \u: whatever may stand in a string can stand there as it is, and half a surrogate pair
-    # cannot come. Control characters, C1 ones too, stay out.
+    # No \u: every character can stand for itself, and half a surrogate pair cannot come. Control
+    # characters, C1 ones too, are excluded.
     "char": r"[\x20-\x21\x23-\x5B\x5D-\x7E\u00A0-\uD7FF\uE000-\U0010FFFF]"
     r' | "\\" ["\\/nrt]',
 }
@@ -35,14 +37,14 @@ _KEYWORDS = {
     "minLength", "maxLength", "pattern", "minimum", "maximum", "exclusiveMinimum",
     "exclusiveMaximum",
 }  # fmt: skip
-"""Each restricts the values of one type and says nothing about those of others."""
+"""Each restricts the values of one type only."""
 _PYTHON: Mapping[str, type | tuple[type, ...]] = {
     "object": dict, "array": list, "string": str, "integer": int, "number": (int, float),
     "boolean": bool, "null": type(None),
 }  # fmt: skip
 
 _LARGEST = 10**18 - 1
-"""Bound of integers that have none of their own; all fit 64 bits."""
+"""Bound of integers without one; all fit into 64 bits."""
 _MAX_REPEATED = 60_000
 _MAX_RULES = 5_000
 _WHOLE_DIGITS = 10**15 - 1
@@ -55,11 +57,10 @@ def _grammar_of_json(schema: str) -> str:
 
 
 def grammar_of(schema: Schema) -> str:
-    """Grammar, with the rule ``root``, of the JSON texts that fulfil a schema.
+    """Grammar, with the rule ``root``, for the JSON texts that fulfil a schema.
 
     Raises:
-        SchemaUnsupported: the schema holds something that cannot be enforced, or does not bound
-            its strings and lists; names the place.
+        SchemaUnsupported: a part cannot be enforced, or has no bounds; names the place.
     """
     try:
         text = json.dumps(schema, allow_nan=False)
@@ -95,10 +96,10 @@ class _Converter:
         return "\n".join(f"{name} ::= {rule}" for name, rule in rules.items()) + "\n"
 
     def _options(self, path: str, schema: object, inside: tuple[str, ...]) -> tuple[str, ...]:
-        """Rules of which a value fulfils one.
+        """Rules of alternatives; a value fulfils one.
 
-        Choices within choices become one flat choice: llama.cpp looks for left recursion along
-        every path through nested ones, and there can be more paths than it ever finishes.
+        Nested choices become one flat choice: llama.cpp looks for left recursion along every path
+        through nested ones, and may never finish.
         """
         part = as_schema(path, schema)
         check_depth(path, part, inside)
@@ -159,7 +160,7 @@ class _Converter:
         return f'"{{" {self._members(members)} "}}"'
 
     def _members(self, members: Sequence[tuple[str, bool]]) -> str:
-        """Rule of a list of members, each with whether it has to be there."""
+        """Rule of a list of members, each with whether it is required."""
         first, after = '""', '""'
         for rule, needed in reversed(members):
             following = f"{rule} {after}"
@@ -195,7 +196,7 @@ class _Converter:
         return rf'"\"" {pattern.rule} "\""'
 
     def _characters(self, least: int, most: int) -> str:
-        """Rule of so many characters, in chains that llama.cpp does not take for endless."""
+        """Rule of so many characters, in chains that llama.cpp accepts as finite."""
         chain = MAX_REPETITIONS
         if most <= chain:
             return f"char{{{least},{most}}}"
@@ -230,7 +231,7 @@ class _Converter:
             raise refused(path, f"is where the lengths add up to more than {_MAX_REPEATED:,}")
 
     def _rule(self, rule: str) -> str:
-        """The name of a rule, which is added if there is none like it."""
+        """The name of a rule, which is added if it is new."""
         if rule not in self._names:
             if len(self._names) >= _MAX_RULES:
                 raise refused("#", f"needs more than {_MAX_RULES:,} rules")
@@ -248,12 +249,7 @@ def _decimals(low: int, high: int, sign: str) -> list[str]:
 
 
 def _integer_rule(lowest: int, highest: int) -> str:
-    """GBNF for the decimal integers from `lowest` to `highest`, without leading zeros.
-
-    Args:
-        lowest: negative or not.
-        highest: at least `lowest`.
-    """
+    """GBNF for the decimal integers from `lowest` to `highest`, without leading zeros."""
     rules = []
     if lowest < 0:
         rules += [f'"-" {rule}' for rule in _of_each_length(max(1, -highest), -lowest)]
@@ -313,13 +309,12 @@ def _is_whole(value: Any) -> bool:
 
 
 def _only(path: str, part: Schema, known: set[str]) -> None:
-    """Refuse keywords that would go unenforced."""
     if unknown := sorted(set(part) - known - ANNOTATIONS):
         raise refused(path, f"uses {unknown[0]!r}")
 
 
 def _values(path: str, part: Schema, named: Sequence[str]) -> tuple[str, ...]:
-    """Rules of the values that a part lists, those that its type does not allow left out."""
+    """Rules of the listed values whose type is allowed."""
     listed = part.get("enum", [part.get("const")])
     values = [
         value

@@ -1,6 +1,6 @@
 """Speed of text analysis on statutes: characters per CPU second of one process.
 
-The text is that of the first laws of ``egov/all_laws.jsonl.xz``.
+The text is the first laws of ``egov/all_laws.jsonl.xz``.
 """
 
 import json

@@ -1,12 +1,10 @@
-"""Small files that grow, and files that are made to be slow: refused, or read in little memory.
+"""Small files that grow, and slow files: refused, or read in little memory.
 
-Each is added by a process of its own together with a sound document. Printed are what was said of
-it, the peak of the memory of all processes, the seconds, those of the processor, and whether the
-sound document is there. A file passes that is read or refused within 512 MB and 30 s while the rest
-is added; on a busy machine, within 30 s of the processor.
+Each is added in its own process, together with a sound document. Printed are messages, peak memory
+of all processes, seconds by clock and processor, and whether the sound document was added. A file
+passes if it is read or refused within 512 MB and 30 s. A busy machine counts processor seconds.
 """
 
-import argparse
 import bz2
 import gzip
 import io
@@ -21,6 +19,7 @@ import zipfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
+from bench.options import parser
 from bench.own_process import processor_seconds
 from bench.rates import rate
 
@@ -41,7 +40,7 @@ def main() -> None:
     if sys.argv[1:2] == ["--child"]:
         child(*map(Path, sys.argv[2:]))
         return
-    options = argparse.ArgumentParser(description=__doc__)
+    options = parser(__doc__, data=False)
     options.add_argument("--only", nargs="*", metavar="CASE", help="these alone", choices=CASES)
     chosen = options.parse_args().only or list(CASES)
     print(f"{'file':<34}{'bytes':>12}{'MB':>7}{'s':>7}{'CPU s':>7}  outcome")
@@ -97,7 +96,7 @@ def child(home: Path, files: Path) -> None:
     said = f"{report.added - sound:,} documents"
     if causes:
         said += f", {report.failures:,} failures: {causes[-1]}"
-    # That of getrusage begins with what the parent had.
+    # getrusage would include the parent's memory.
     status = Path("/proc/self/status").read_text()
     peak = int(status.partition("VmHWM:")[2].split()[0]) / 1024
     print(json.dumps({"said": said, "sound": sound, "megabytes": peak}))
@@ -126,7 +125,7 @@ def xz_of(unit: bytes, times: int) -> bytes:
 
 
 def lying(data: bytes, says: int) -> bytes:
-    """A zip of one member whose directory says that it has another size."""
+    """A zip of one member with a false size in its directory."""
     there = bytearray(data)
     at = there.rindex(b"PK\x01\x02")
     there[at + 24 : at + 28] = says.to_bytes(4, "little")

@@ -1,12 +1,12 @@
 """A bundle on a fresh system: seconds from the copy to the first cited answer, without a network.
 
-The bundle is copied, then its install.py is run by somebody who is not root, in a network with
-nothing in it: in ``--root``, a system of its own such as Debian's
+The bundle is copied, and a user without root runs its install.py in an empty network. The system is
+``--root``, made without compiler and pip (needs root) by
 
     debootstrap --variant=minbase --include=python3 bookworm ROOT
 
-makes (no compiler, no pip; needs root), else in this one. With ``--kills`` it is killed at random
-moments: what then starts has to be whole, and the next run has to go on. Make the bundle first:
+or else this one. ``--kills`` kills it at random moments: programs that start then must be whole,
+and the next run must continue. Make the bundle first:
 
     localrag bundle make BUNDLE --extra docs --extra llama-cpp --extra dense --model NAME
 """
@@ -25,6 +25,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+from bench.options import parser
 from bench.own_process import processor_seconds
 
 NOBODY = "65534:65534"
@@ -33,14 +34,12 @@ ANSWERED = "answered from"
 
 def main() -> int:
     """Copy the bundle, install it, and print how long it took."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parser.add_argument("bundle", type=Path, help="a bundle that is a folder")
-    parser.add_argument("--root", type=Path, metavar="FOLDER", help="a fresh system")
-    parser.add_argument("--rounds", type=int, default=1, metavar="N", help="installations (1)")
-    parser.add_argument("--kills", type=int, default=0, metavar="N", help="killed ones (0)")
-    arguments = parser.parse_args()
+    options = parser(__doc__, data=False)
+    options.add_argument("bundle", type=Path, help="a bundle that is a folder")
+    options.add_argument("--root", type=Path, metavar="FOLDER", help="a fresh system")
+    options.add_argument("--rounds", type=int, default=1, metavar="N", help="installations (1)")
+    options.add_argument("--kills", type=int, default=0, metavar="N", help="killed ones (0)")
+    arguments = options.parse_args()
     files = [path for path in arguments.bundle.rglob("*") if path.is_file()]
     size = sum(path.stat().st_size for path in files)
     place = f"in {arguments.root}" if arguments.root else "in this system"
@@ -58,13 +57,10 @@ def main() -> int:
 
 @dataclass
 class Installation:
-    """A copy of the bundle, and the folder that it is installed into.
+    """A copy of the bundle, and the folder of its installation.
 
     Attributes:
-        folder: what holds both, as it is called here.
-        prefix: what runs a command there.
-        inside: the folder as it is called there.
-        python: what runs the installer there.
+        folder: holds both, by its name here.
     """
 
     folder: Path
@@ -119,7 +115,7 @@ class Installation:
 
 
 def _kill(arguments: argparse.Namespace, isolated: list[str], seconds: float) -> None:
-    """Kill installations at random moments, each going on where the one before was killed."""
+    """Kill installations at random moments; each continues the one before."""
     chance, killed, finished = random.Random(20), 0, 0
     while killed < arguments.kills:
         with _installation(arguments, isolated) as installation:
@@ -151,7 +147,7 @@ def _installation(arguments: argparse.Namespace, isolated: list[str]) -> Iterato
 
 
 def _isolated(root: Path | None) -> list[str]:
-    """What runs a command without a network, and without root; nothing where that cannot be."""
+    """Prefix of a command without network and root; empty if impossible."""
     if root:
         # Processes are seen in any system; the mount is gone with the namespace.
         enter = (

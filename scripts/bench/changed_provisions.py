@@ -1,8 +1,7 @@
-"""Provisions that another one has read or applied otherwise for the time being (当分の間).
+"""Provisions that another one modifies for the time being (当分の間).
 
-Counts them in the 327 laws of ``egov/xml``, and prints a sample to be read by eye: the provision
-that is changed, the one that says so, and its sentence. ``--right N`` prints the share of right
-ones in the sample with its interval, once somebody has read it.
+It counts them in the 327 laws of ``egov/xml``, and prints a sample to read: the modified provision,
+the modifying one, and its sentence. ``--right N`` prints the share of right ones in the sample.
 """
 
 import random

@@ -1,9 +1,8 @@
-"""Whether a chat model that rereads the first hits with one token earns its time.
+"""Reranking of the first hits by a chat model with one token: figures and time.
 
-Each of the first hits of a question is put to the model with the question, which comes first, so
-that it is read once: does this provision answer it, yes or no? The hits are ordered by the
-probability of yes, and by the sum of that and the score they had ("both"). Printed are how often a
-right article is the first or second hit, and among the first ten; and what it took.
+The model reads the question once, then each hit: does this provision answer it, yes or no? Hits are
+ordered by the probability of yes, and by its sum with their score ("both"). Printed are right
+articles first or second and among the first ten, and the time.
 """
 
 import json
@@ -89,7 +88,7 @@ def probability(model: ChatModel, question: str, hit: Hit) -> float:
 
 
 def ordered(hits: Sequence[Hit], scores: Sequence[float]) -> list[Hit]:
-    """The hits by other scores, best first; those of one score in the order they had."""
+    """Hits by other scores, best first; equal scores keep their order."""
     by_score = sorted(zip(scores, hits, strict=True), key=lambda pair: -pair[0])
     return [hit for _, hit in by_score]
 

@@ -1,15 +1,14 @@
-"""What `check` takes of a processor as hostile texts grow, and what two checks do to others.
+"""Processor time of `check` on growing hostile texts, and its effect on other users.
 
-Fifteen shapes of text, each of ``--sizes`` characters, are checked against the 327 laws: quotation
-marks in each other and unclosed ones, citations of one law, 同条, branches, ranges, lists of law
-names, definitions, numbers of cases, English citations, headings, a line break behind each
-character, spread letters, cells of one row, and a mixture. Bar: four times as long a text takes at
-most five times as long.
+Fifteen shapes of text, each of ``--sizes`` characters, are checked against the 327 laws: nested and
+unclosed quotation marks, citations of one law, 同条, branches, ranges, lists of law names,
+definitions, case numbers, English citations, headings, a line break after each character, spread
+letters, cells of one row, and a mixture. Bar: four times the text takes at most five times as long.
 
-Then the holder of one token has two texts of the largest size checked at a time, again and again,
-and another one searches: the 95th percentile of these searches (with its 95 % interval, by order
-statistics) beside that of searches alone. Bar: five times. Last, a client goes in the middle of a
-check: the seconds until the process that checks has gone, too.
+Then the holder of one token checks two of the largest texts at a time, while another one searches.
+Printed is the 95th percentile of these searches (with its 95 % interval, by order statistics)
+beside searches alone. Bar: five times. Last, a client disconnects during a check: seconds until the
+checking process ends.
 """
 
 import argparse
@@ -94,7 +93,7 @@ def _seconds(corpus: localrag.Corpus, text: str) -> float:
 
 @contextmanager
 def _tokens(home: Path) -> Iterator[tuple[str, str]]:
-    """A token for who checks and one for who searches, for the time being."""
+    """A temporary token for checks, and one for searches."""
     path = Workspace(home).tokens
     before = path.read_bytes() if path.exists() else None
     tokens = Tokens(path)
@@ -165,7 +164,7 @@ async def _beside(
 
 
 def _checks(server: psutil.Process) -> list[psutil.Process]:
-    """The processes that check: they give way to those that search."""
+    """The checking processes; they have lower priority than searches."""
     return [one for one in server.children(recursive=True) if one.nice() > 0 and one.is_running()]
 
 

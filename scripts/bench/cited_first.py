@@ -1,7 +1,7 @@
-"""Provisions cited by their number: how often they are the first that is quoted, by form.
+"""Provisions cited by number: how often they are quoted first, by form.
 
-Paragraphs are drawn from the 327 laws (``--seed``), of every law as many, and each is asked for in
-every form. A quotation counts that is the paragraph, or begins it where it is long.
+Paragraphs are drawn from the 327 laws (``--seed``), equally many of each, and asked for in every
+form. A quotation counts if it is the paragraph, or its beginning.
 """
 
 import random

@@ -1,9 +1,8 @@
 """Comparisons computed from the gold triples of the public JEMHopQA questions.
 
-How the objects of comparison questions are read; and, where a single word of the question tells
-what is asked (先に, 年上, 多い, 同じ …), how often `compare` on the gold triples gives the gold
-answer. No search and no model take part. Development figures: the words were chosen with the
-questions in view.
+It shows how objects are read, and how often `compare` gives the gold answer when one word names the
+comparison (先に, 年上, 多い, 同じ …). No search and no model are used. These are development
+figures: the words were chosen with the questions in view.
 """
 
 import json
@@ -15,11 +14,11 @@ from pathlib import Path
 from bench.options import parser
 from bench.rates import rate
 
+from localrag.methods.comparison import ComparisonKind, Side
 from localrag.methods.comparison.comparing import compare
-from localrag.methods.comparison.types import ComparisonKind, Side
 from localrag.methods.comparison.values import read
 
-# The first that fits tells what is asked; what fits none is left out.
+# The first match decides; questions without a match are left out.
 PATTERNS = (
     (ComparisonKind.OLDER, r"年上|年長|古い"),
     (ComparisonKind.YOUNGER, r"年下|若い|年齢が[下低]|新しい"),
@@ -85,7 +84,7 @@ def questions(path: Path) -> Iterator[tuple[str, str, list[Side]]]:
 def expected(
     question: str, answer: str, sides: list[Side], comparison: ComparisonKind
 ) -> int | bool | None:
-    """What the gold answer says: whether it holds, or the side; None where that is not plain."""
+    """The gold answer: yes or no, or the side; None if it is unclear."""
     confirmed = {"YES": True, "NO": False}.get(answer)
     if comparison in SAMENESS:
         return confirmed

@@ -3,13 +3,15 @@
 import json
 import sys
 from collections.abc import Iterator, Sequence
+from itertools import cycle, islice
 from pathlib import Path
 
 from localrag.corpus import readers
 from localrag.corpus.config import Config, load
 from localrag.corpus.inference.opening import OFF, open_embedder
 from localrag.corpus.ingest.add import add
-from localrag.corpus.types import ARTICLES, Document
+from localrag.corpus.store import CorpusStore
+from localrag.corpus.types import ARTICLES, Document, Locator
 from localrag.corpus.workspace import Workspace
 from localrag.evaluation.datasets.acquiring import as_documents
 from localrag.evaluation.datasets.readers import Sources, read
@@ -17,9 +19,8 @@ from localrag.evaluation.types import Question
 from localrag.search.indexing.index import index_as_set
 from localrag.search.pipeline import Retriever
 from localrag_models.embedding import Embedder
-from localrag_models.store import ModelStore
-from localrag_models.store.manifest import Kind
-from localrag_models.store.models import name_for
+from localrag_models.manifest import Kind
+from localrag_models.store import ModelStore, name_for
 
 WORKERS = 2
 LAWS = "laws"
@@ -34,17 +35,16 @@ def open_corpus(work: Path, name: str, paths: Sequence[Path], embedder: str = ""
 def make_searchable(
     work: Path, name: str, paths: Sequence[Path], embedder: str = ""
 ) -> tuple[Workspace, Config]:
-    """Add the files to a corpus of a workspace in `work`, and index it where needed.
+    """Add files to a corpus of a workspace in `work`, and index it if needed.
 
-    What is not entered is told (the second state of a law is refused); a failed index ends the
-    run, for figures without references would mislead.
+    Documents not entered are reported (the second state of a law is refused). A failed index ends
+    the run, because figures without references would mislead.
 
     Args:
         work: holds the workspace, in ``home``.
         name: of the corpus.
         paths: files and folders.
-        embedder: a model installed there, or the file or folder of one, by which meaning is
-            searched, too; "" for words only.
+        embedder: an installed model, or its file or folder; "" searches by words only.
     """
     workspace = Workspace(work / "home")
     workspace.init()
@@ -80,7 +80,7 @@ def open_model(work: Path, embedder: str) -> Embedder:
 
 
 def open_laws(data: Path, work: Path) -> Retriever:
-    """The corpus of the 327 laws and the gold passages that they lack."""
+    """The corpus of the 327 laws, with their missing gold passages."""
     return open_corpus(work, LAWS, [data / "egov" / "xml", write_excerpts(data, work)])
 
 
@@ -123,6 +123,29 @@ def write_main_provisions(data: Path, work: Path) -> Path:
                 row = {"law_id": law.id, "title": law.title, "law_num": "", "articles": articles}
                 out.write(json.dumps(row | {"date": ""}, ensure_ascii=False) + "\n")
     return path
+
+
+def write_questions(workspace: Workspace, path: Path, count: int) -> None:
+    """Write questions about articles of a corpus, in the format of lawqa_jp."""
+    with CorpusStore.open(workspace.corpus("main").store, read_only=True) as store:
+        articles = [
+            (law.law_id, number, passage)
+            for law in store.laws()
+            for number in store.articles(law.law_id)
+            if (passage := store.at(law.law_id, Locator(article=number), ARTICLES))
+        ]
+    rows = (
+        {
+            "id": f"q{number:04}",
+            "question": f"設問{number:04}「{passage.text.split()[0][:40]}」に続くのはどれか。",
+            "options": ["一番目の選択肢", "二番目の選択肢"],
+            "answer": "a",
+            "context": f"### {passage.header}\n{passage.text}",
+            "gold": [{"law_id": law_id, "article": article}],
+        }
+        for number, (law_id, article, passage) in enumerate(islice(cycle(articles), count))
+    )
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
 
 
 def json_lines(path: Path) -> Iterator[dict[str, object]]:

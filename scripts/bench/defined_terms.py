@@ -1,9 +1,8 @@
-"""Terms that statutes define and crimes, asked for by their names: how often they are quoted first.
+"""Defined terms and crimes, asked for by name: how often they are quoted first.
 
-Terms of three to twelve characters are drawn from those that the 327 laws define (``--seed``), and
-each is asked for as …とは何か. The crimes are all articles of the penal code that have a caption
-and a penalty, asked for as …罪の刑は. The first two quotations count. ``--without`` asks again with
-no look at definitions, as a search by words would answer.
+Terms of three to twelve characters are drawn from the definitions in the 327 laws (``--seed``), and
+asked for as …とは何か. Crimes are all articles of the penal code with caption and penalty, asked
+for as …罪の刑は. The first two quotations count. ``--without`` asks again without definitions.
 """
 
 import random
@@ -83,7 +82,7 @@ def tell(
     *,
     shown: bool,
 ) -> None:
-    """Print the share of what is asked for that is quoted first or second."""
+    """Print the shares quoted first and second."""
     missed = [one for one in asked if not is_quoted(retriever, one)]
     print(f"{name:<24}{rate(len(asked) - len(missed), len(asked))}")
     for one in missed if shown else ():
@@ -101,7 +100,7 @@ def is_defined(retriever: Retriever, term: str) -> bool:
 
 
 def is_punished(articles: Mapping[str, str], retriever: Retriever, crime: str) -> bool:
-    """Whether one of the first quotations stands in the article with this caption."""
+    """Whether one of the first quotations is in the article with this caption."""
     article = articles[crime]
     return any(
         citation.passage_id == article or citation.passage_id.startswith(f"{article}.")

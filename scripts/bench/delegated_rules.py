@@ -1,13 +1,13 @@
-"""Questions about what an act leaves to an order: how often is quoted what fills it in.
+"""Questions about points that an act leaves to an order: how often the order's provision is quoted.
 
-Pairs of provisions of the 327 laws, at most three an act, asked for in six ways: with the place as
-a lawyer cites it, as one speaks, by the delegation; by the act's own words with 政令で定める and
-without; and over two steps, from the act by its order to the ordinance. The provision that fills
-in is the gold: an order quotes the act's 政令で定める額 right behind its citation, the provision
-cited holds these words once, and no other provision quotes them of it.
+Pairs of provisions of the 327 laws, at most three for each act, are asked for in six ways: by the
+place as lawyers cite it, as one speaks, by the delegation, by the act's words with 政令で定める and
+without, and over two steps (act, order, ordinance). The gold provision is in the order. It quotes
+the act's 政令で定める額 right after its citation. The cited provision has these words once, and no
+other provision quotes them.
 
-The acts are shared out in two halves, one to be looked at and one that only counts. ``--show``
-prints the questions of the former.
+The acts are divided into a half for development and a half that is only counted. ``--show`` prints
+the questions of the first.
 """
 
 import re
@@ -49,7 +49,7 @@ _QUOTES = re.compile(
 _QUOTED = 300
 # What says nothing without the words before.
 _EMPTY = ("もの", "者", "場合", "とき", "事項", "額")
-# Where the words before 政令で定める begin, and what leads over to it.
+# Start of the words before 政令で定める, and the words leading to it.
 _BEGINS = re.compile("[、。（）「」\n　]")
 # What means nothing without its place.
 _RELATIVE = re.compile(r"[前次同][^、。]{0,2}[条項号]")
@@ -68,16 +68,12 @@ _FEWEST, _MOST, _NEAR = 6, 45, 300
 _HOW = (("額", "いくら"), ("料", "いくら"), ("期間", "どのくらい"), ("数", "いくつ"))
 
 
-class Pair(NamedTuple):
-    """A point that a provision leaves to an order, and the provision that fills it in.
+class DelegatedPair(NamedTuple):
+    """A point that a provision leaves to an order, and the order's provision.
 
     Attributes:
-        act, place: the provision that leaves it.
-        before: the words of that provision before 政令で定める.
-        left: what it leaves, as the order quotes it: 政令で定める額.
-        instrument, point: the parts of this: 政令, 額.
-        order, filling: the paragraph that fills it in.
-        is_only_one: whether the act has these words, `before` and `left`, nowhere else.
+        left: the point as quoted by the order: 政令で定める額.
+        is_only_one: whether the act has `before` and `left` only once.
     """
 
     act: str
@@ -92,8 +88,8 @@ class Pair(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Asked:
-    """A question; `gold` is the provision that is to be quoted, and `act` where it starts from."""
+class DelegationQuestion:
+    """A question; `gold` is the provision to be quoted, and `act` its starting point."""
 
     way: str
     question: str
@@ -125,9 +121,9 @@ def main() -> None:
     print_line("all", [one for some in outcomes.values() for one in some])
 
 
-def questions(store: CorpusStore, names: LawNames) -> Mapping[str, Sequence[Asked]]:
+def questions(store: CorpusStore, names: LawNames) -> Mapping[str, Sequence[DelegationQuestion]]:
     """The questions of both halves; fewer where the corpus has too few pairs."""
-    by_act: dict[str, list[Pair]] = defaultdict(list)
+    by_act: dict[str, list[DelegatedPair]] = defaultdict(list)
     for pair in pairs(store, names):
         by_act[pair.act].append(pair)
     random = Random(SEED)
@@ -144,7 +140,7 @@ def questions(store: CorpusStore, names: LawNames) -> Mapping[str, Sequence[Aske
     }
 
 
-def pairs(store: CorpusStore, names: LawNames) -> Iterator[Pair]:
+def pairs(store: CorpusStore, names: LawNames) -> Iterator[DelegatedPair]:
     """All pairs of the corpus that are beyond doubt."""
     filling: dict[str, list[tuple[Reference, str]]] = defaultdict(list)
     for document in store.documents(kind="law"):
@@ -160,7 +156,7 @@ def pairs(store: CorpusStore, names: LawNames) -> Iterator[Pair]:
                 yield pair
 
 
-def _is_rival(pair: Pair, reference: Reference, words: str) -> bool:
+def _is_rival(pair: DelegatedPair, reference: Reference, words: str) -> bool:
     """Whether another paragraph says of the same place that it fills in the same."""
     return (
         pair.left in words
@@ -169,8 +165,8 @@ def _is_rival(pair: Pair, reference: Reference, words: str) -> bool:
     )
 
 
-def _pair(store: CorpusStore, reference: Reference, words: str) -> Pair | None:
-    """What an order fills in by a reference; None where the words behind it leave a doubt."""
+def _pair(store: CorpusStore, reference: Reference, words: str) -> DelegatedPair | None:
+    """A pair behind a reference of an order; None if the words after it are ambiguous."""
     quotes, place = _QUOTES.match(words), store.at(reference.law_id, reference.target)
     if quotes is None or place is None or reference.target_end or reference.source.division:
         return None
@@ -180,7 +176,7 @@ def _pair(store: CorpusStore, reference: Reference, words: str) -> Pair | None:
     if len(places) != 1:
         return None
     before = _own_words(place.text, places[0].start() + len(own))
-    return Pair(
+    return DelegatedPair(
         reference.law_id,
         reference.target,
         before,
@@ -210,8 +206,8 @@ def _own_words(text: str, end: int) -> str:
 
 
 def _asked_of(
-    acts: Sequence[str], by_act: Mapping[str, Sequence[Pair]], names: LawNames
-) -> Iterator[Asked]:
+    acts: Sequence[str], by_act: Mapping[str, Sequence[DelegatedPair]], names: LawNames
+) -> Iterator[DelegationQuestion]:
     """The questions of a half, those ways to ask first that suit the fewest acts."""
     left = {act: list(_steps(act, by_act)) for act in acts}
     of_act: Counter[str] = Counter()
@@ -229,8 +225,10 @@ def _asked_of(
             return
 
 
-def _steps(act: str, by_act: Mapping[str, Sequence[Pair]]) -> Iterator[tuple[Pair, Pair | None]]:
-    """Each pair of an act, and where the paragraph that fills in leaves a point again, both."""
+def _steps(
+    act: str, by_act: Mapping[str, Sequence[DelegatedPair]]
+) -> Iterator[tuple[DelegatedPair, DelegatedPair | None]]:
+    """Two pairs each: the implementing paragraph of the first delegates again."""
     for pair in by_act[act]:
         yield pair, None
         again = [one for one in by_act.get(pair.order, ()) if pair.filling.contains(one.place)]
@@ -238,7 +236,7 @@ def _steps(act: str, by_act: Mapping[str, Sequence[Pair]]) -> Iterator[tuple[Pai
         yield from ((pair, one) for one in again if quoted[one.left] == 1)
 
 
-def _suits(way: str, pair: Pair, further: Pair | None) -> bool:
+def _suits(way: str, pair: DelegatedPair, further: DelegatedPair | None) -> bool:
     if way == "two steps" or further is not None:
         return way == "two steps" and further is not None
     is_noun = pair.point not in _EMPTY and _NOUN.fullmatch(pair.point) is not None
@@ -249,7 +247,9 @@ def _suits(way: str, pair: Pair, further: Pair | None) -> bool:
     return is_noun or way in ("words", "place")
 
 
-def _worded(way: str, pair: Pair, further: Pair | None, names: LawNames) -> Asked:
+def _worded(
+    way: str, pair: DelegatedPair, further: DelegatedPair | None, names: LawNames
+) -> DelegationQuestion:
     title = names.title(pair.act)
     place, spoken = cite(title, pair.place), cite("", pair.place, arabic=True)
     shortest = min((name for name, ids in names.names.items() if ids == (pair.act,)), key=len)
@@ -267,10 +267,10 @@ def _worded(way: str, pair: Pair, further: Pair | None, names: LawNames) -> Aske
         "two steps": f"{place}の{left}について、{further.left if further else ''}とは何か",
     }[way]
     last = further or pair
-    return Asked(way, question, (pair.act, pair.place), (last.order, last.filling))
+    return DelegationQuestion(way, question, (pair.act, pair.place), (last.order, last.filling))
 
 
-def judged(asked: Asked, answer: Quotations) -> tuple[bool, bool, bool]:
+def judged(asked: DelegationQuestion, answer: Quotations) -> tuple[bool, bool, bool]:
     """Whether the gold, its article, and the gold with the act's provision are quoted."""
     quoted = []
     for citation in answer.citations:
@@ -294,7 +294,9 @@ def print_line(way: str, some: Sequence[tuple[bool, ...]]) -> None:
     print(f"{way:<15}{len(some):>3}  {''.join(f'{one:<26}' for one in rates).rstrip()}")
 
 
-def show(asked: Asked, answer: Quotations, outcome: tuple[bool, ...], retriever: Retriever) -> None:
+def show(
+    asked: DelegationQuestion, answer: Quotations, outcome: tuple[bool, ...], retriever: Retriever
+) -> None:
     """Print one question, its gold and what was quoted."""
     names = retriever.names
     print(f"\n{asked.way}: {asked.question}\n   {outcome}")

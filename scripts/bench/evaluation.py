@@ -1,31 +1,27 @@
 """All methods on real questions through llama.cpp, killed with -9, resumed, and read again.
 
-A chat model with random weights answers the questions of lawqa/train.jsonl over the 327 laws and
-the gold passages that they lack, under every method. The evaluation is killed at random moments and
-gone on with. Every question asked is noted in a log of its own before it is asked, so that asking
-twice shows; of what the first questions come to, an undisturbed evaluation is the judge. Printed
-by method: whether each label is one of the question's, and the calls of the model against those
-that the method promises, replies asked for again apart. The weights are random: no score here says
-anything about a method. Set LOCALRAG_TEST_VOCABULARY for the vocabulary of Qwen2.
+A chat model with random weights answers lawqa/train.jsonl over the 327 laws and their missing gold
+passages, by every method. The evaluation is killed at random moments and continued. Every question
+is noted in a log before it is asked; the first ones are compared with an undisturbed evaluation.
+Printed by method: whether each label exists, and calls of the model against the promised ones,
+without retries. Scores mean nothing. Set LOCALRAG_TEST_VOCABULARY for the vocabulary of Qwen2.
 """
 
 import argparse
 import json
 import os
 import random
-import signal
-import subprocess
-import sys
 import tempfile
 import time
 from collections import Counter
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from bench.corpora import LAWS, open_laws
 from bench.options import parser
-from bench.own_process import noting, told
+from bench.own_process import carry_out, killed_once, noted, noting, told
 from bench.rates import rate
 
 from localrag.answer.types import UNWATCHED, Answer, Watch
@@ -47,11 +43,7 @@ Row = dict[str, Any]
 
 
 def main() -> None:
-    """Be the parent, or after ``--child`` the process to be killed."""
-    if sys.argv[1:2] == ["--child"]:
-        home, questions, log, limit, orders, *methods = sys.argv[2:]
-        child(planned(Path(home), Path(questions), int(limit), int(orders), methods), Path(log))
-        return
+    """Evaluate with kills, and print the figures."""
     options = parser(__doc__, work=True)
     options.add_argument("--limit", type=int, default=100, metavar="N", help="questions (100)")
     options.add_argument("--orders", type=int, default=1, metavar="N", help="of the options (1)")
@@ -74,14 +66,14 @@ def child(asked: Plan, log: Path) -> None:
     """Run the evaluation to its end, unless killed."""
     note = noting(log)
 
-    class Counted(Answerer):
-        """Answers as ever, once the question stands in a log that survives a kill."""
+    class NotedAnswerer(Answerer):
+        """Answers as ever, after noting the question in a log that survives a kill."""
 
         def answer(self, query: Query, watch: Watch = UNWATCHED) -> Answer:
             note([self._method.name, query.text, query.options])
             return super().answer(query, watch)
 
-    runner.Answerer = Counted  # type: ignore[attr-defined]
+    runner.Answerer = NotedAnswerer  # type: ignore[attr-defined]
     runner.evaluate(asked, run="bench")
 
 
@@ -92,12 +84,10 @@ def bench(chosen: argparse.Namespace, folder: Path) -> None:
     open_laws(chosen.data, chosen.work.resolve()).close()
     prepare(home, LAWS, chosen)
     methods = chosen.method or [name for name in NAMES if method(name).chooses]
-    arguments = [str(home), str(questions), str(log), str(chosen.limit), str(chosen.orders)]
-    command = [sys.executable, __file__, "--child", *arguments, *methods]
     asked = planned(home, questions, chosen.limit, chosen.orders, methods)
 
     started = time.perf_counter()
-    twice = with_kills(chosen, command, log, asked)
+    twice = with_kills(chosen, log, asked)
     seconds = time.perf_counter() - started
     found = {setup.name: rows(asked, setup.folder) for setup in asked.setups}
     n = sum(map(len, found.values()))
@@ -108,7 +98,7 @@ def bench(chosen: argparse.Namespace, folder: Path) -> None:
     )
     print(f"asked again though answered: {twice}; under way when killed: {begun - n}")
     started = time.perf_counter()
-    subprocess.run(command, check=True)
+    carry_out(partial(child, asked, log))
     again = time.perf_counter() - started
     print(f"the finished evaluation run again: {again:.1f} s, {len(told(log)) - begun} asked")
     table(asked, found)
@@ -121,31 +111,27 @@ def bench(chosen: argparse.Namespace, folder: Path) -> None:
     assert again < _ALLOWED_SECONDS, "finished work costs next to nothing"
 
 
-def with_kills(chosen: argparse.Namespace, command: list[str], log: Path, asked: Plan) -> int:
+def with_kills(chosen: argparse.Namespace, log: Path, asked: Plan) -> int:
     """Run with kills to the end, and count the questions asked though they had an answer."""
-    chance = random.Random(chosen.seed)
+    chance, act = random.Random(chosen.seed), partial(child, asked, log)
     total = len(asked.setups) * asked.n * asked.orders
     twice = 0
     kept: set[str] = set()
     for number in range(chosen.kills + 1):
         before = len(told(log))
-        left = total - len(kept)
-        wanted = before + 1 + chance.randrange(max(1, 2 * left // (chosen.kills + 2 - number)))
-        process = subprocess.Popen(command)
         if number < chosen.kills:
-            while len(told(log)) < wanted and process.poll() is None:
-                time.sleep(0.01)
-            time.sleep(chance.uniform(0.0, 0.3))
-            process.send_signal(signal.SIGKILL)
-        code = process.wait()
-        assert code == (-signal.SIGKILL if number < chosen.kills else 0), "killed before its end"
+            most = 2 * (total - len(kept)) // (chosen.kills + 2 - number)
+            ready = partial(noted, log, before + 1 + chance.randrange(max(1, most)))
+            assert killed_once(ready, chance.uniform(0.0, 0.3), act), "killed before its end"
+        else:
+            carry_out(act)
         twice += sum(json.dumps(call) in kept for call in told(log)[before:])
         kept = {
             json.dumps([setup.name, row["question"], row["options"]])
             for setup in asked.setups
             for row in rows(asked, setup.folder)
         }
-        print(f"  {'end' if code == 0 else 'kill'}: {len(kept):,} of {total:,} answers")
+        print(f"  {len(kept):,} of {total:,} answers")
     return twice
 
 
@@ -197,7 +183,7 @@ def as_undisturbed(
 
 
 def planned(home: Path, questions: Path, limit: int, orders: int, methods: Sequence[str]) -> Plan:
-    """What is asked."""
+    """The plan of the evaluation."""
     workspace = Workspace.locate(home)
     read = loading.load(workspace, "lawqa", file=questions)
     return plan(workspace, read, LAWS, load(workspace), methods, limit=limit, orders=orders)
@@ -210,7 +196,7 @@ def prepare(home: Path, corpus: str, chosen: argparse.Namespace) -> Workspace:
     workspace.init()
     for room in ("corpora", "indexes"):
         (home / room / corpus).symlink_to(work / "home" / room / corpus)
-    # The name tells how the weights are packed: reading it from the header takes a second.
+    # The file name has the quantisation: reading it from the header takes a second.
     path = home / "random-F32.gguf"
     _write_model(path, home, chosen.context)
     ModelStore(workspace.models).add(path, name=_CHAT, kind="chat")
@@ -237,7 +223,7 @@ def _write_model(path: Path, home: Path, context: int) -> None:
 
 
 def rows(asked: Plan, folder: Path) -> list[Row]:
-    """The answers to the questions asked, order by order; a last line that was cut off is none."""
+    """Answers to the questions asked, by order; a last line that was cut off is ignored."""
     found: list[Row] = []
     for order in range(asked.orders):
         found += (row for row in told(folder / f"order-{order}.jsonl") if row["row"] <= asked.n)

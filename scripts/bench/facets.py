@@ -1,14 +1,12 @@
-"""Filters by metadata: every combination counted against SQL, and what a filter costs a search.
+"""Filters by metadata: every combination counted against SQL, and the cost of a filter.
 
-The laws are told apart by kind, ministry, era, year, field and heading. For every combination of
-kind, ministry, era and field, of kind and year, and of kind and frequent heading, the documents
-that the facets give are held against those that a query of the store's tables gives, which knows
-nothing of the code that derives facets.
+Facets are kind, ministry, era, year, field and heading. For combinations of kind, ministry, era and
+field, of kind and year, and of kind and frequent heading, their documents are compared with those
+of an SQL query on the store's tables.
 
-Then the questions of lawqa are searched, each without a filter and under several, in turn, so that
-a slow moment of the machine meets all alike; what is counted is the time of the processor, which
-other work disturbs least. The interval of the ratio of the 95th percentiles is that of a bootstrap
-over the questions.
+Then the questions of lawqa are searched in turn without a filter and with several. Counted is
+processor time, because other work disturbs it least. The interval of the ratio of 95th percentiles
+is a bootstrap over questions.
 """
 
 import argparse
@@ -39,7 +37,7 @@ FILTERS: Mapping[str, Where] = {
 }
 _LONGEST_ERA = 99
 _DRAWS = 1000
-# Laws that a heading stands in, to be counted.
+# Laws with a heading, for it to be counted.
 _FREQUENT = 5
 
 
@@ -57,7 +55,7 @@ def main() -> None:
 def _opened(chosen: argparse.Namespace) -> Retriever:
     files = sorted((chosen.data / "egov" / "xml").glob("*.xml"))[: chosen.laws]
     name = f"facets-{len(files)}" if chosen.laws else LAWS
-    # With the gold passages that the laws lack it is the corpus of the other benches.
+    # With the missing gold passages it is the corpus of the other benches.
     others = [] if chosen.laws else [write_excerpts(chosen.data, chosen.work)]
     paths = files if chosen.laws else [chosen.data / "egov" / "xml"]
     if chosen.embedder and not chosen.laws:
@@ -107,7 +105,7 @@ def direct(store: CorpusStore, where: Sequence[Label]) -> frozenset[str]:
         condition, given = _condition(key, value)
         conditions.append(condition)
         values += given
-    # The connection that the store has open, which shows the states of its day.
+    # The store's own connection, for the states of its day.
     query = f"SELECT id FROM shown WHERE {' AND '.join(conditions)}"
     return frozenset(id_ for (id_,) in store._db.rows(query, tuple(values)))
 

@@ -1,13 +1,12 @@
-"""Fact-checks on AVeriTeC: what code finds alone, what evaluations came to, a large store.
+"""Fact-checks on AVeriTeC: by code alone, in finished evaluations, with a large store.
 
-1. Of every claim of ``averitec/train.jsonl`` the sentences of its own answers are held against it
-   by code: how many claims code alone finds refuted, by the right verdict. ``--misses`` shows them.
-2. ``--home FOLDER``: of every finished evaluation of the dataset there, the label accuracy, the
-   scores of evidence, calls, tokens and seconds, each entry tested against "always refuted" on the
-   same claims; and how many verdicts "refuted" show the sentence that decides. ``--refuted`` prints
-   these, to be read by eye.
+1. Code compares every claim of ``averitec/train.jsonl`` with its own answers: claims that it finds
+   refuted, by the right verdict. ``--misses`` shows them.
+2. ``--home FOLDER``: of every finished evaluation there, label accuracy, scores of evidence, calls,
+   tokens and seconds, tested against "always refuted"; and how many verdicts "refuted" show the
+   deciding sentence. ``--refuted`` prints these, to read.
 3. ``--sentences N``: a knowledge store with N sentences for one claim, and one with a tenth, are
-   added, indexed and checked with scripted replies: the peak of memory of each, the embedder apart.
+   added, indexed and checked with scripted replies: peak memory of each, without the embedder.
 """
 
 import json
@@ -37,6 +36,7 @@ from localrag.evaluation.statistics import difference, mcnemar, score
 from localrag.evaluation.types import Question
 from localrag.methods.answering import Answerer, MethodResources
 from localrag.methods.catalogue import method
+from localrag.methods.fact_check.finding import FactCheckSettings
 from localrag.search.indexing.index import index
 from localrag.search.types import Query
 from localrag_indexes.analysis.analyzer import split_sentences
@@ -135,7 +135,7 @@ def evaluated(home: Path, folder: Path, *, show: bool) -> None:
 
 
 def _verdicts(home: Path, answers: Answers, *, show: bool) -> None:
-    """Print what was said, and of the claims called refuted how many show what refutes them."""
+    """Print verdicts, and how many refuted claims show the refuting sentence."""
     entry = answers.entry
     stored = places.answers(Workspace.locate(home), DATASET, fingerprint(entry.made_with))
     rows = read_rows(places.order_file(stored, 0), Answered.of, len(answers.questions))
@@ -191,7 +191,7 @@ def _check_in(count: int) -> None:
         with Scripted(workspace, "main", config) as resources:
             answer = Answerer(method("fact-check"), resources).answer(Query(claim))
     assert answer.checked
-    assert len(answer.checked.evidence) == config.method.sentences
+    assert len(answer.checked.evidence) == FactCheckSettings.of(config.method).sentences
 
 
 def _write_store(path: Path, count: int) -> None:

@@ -1,19 +1,18 @@
-"""One byte of a workspace flipped: whether it is told by name, or gives a wrong answer.
+"""One byte of a workspace flipped: a named error, or a wrong answer.
 
-Each round copies a workspace with the sample corpus, a conversation and settings, puts another byte
-at a random place of one part (the store, the index of words, the vectors, the conversations, the
-settings), and has a process of its own look: search, ask, show, list, read the conversation, print
-the settings, and `doctor`. What it says is compared with what it says of the whole workspace:
+Each round copies a workspace with the sample corpus, a conversation and settings, and changes a
+byte of one part: store, index of words, vectors, conversations or settings. A process then
+searches, asks, shows, lists, reads the conversation, prints the settings, and runs `doctor`. The
+results are compared with those of the whole workspace:
 
 no effect     every answer is the same
-told          what differs is an error with an exit code and a cure
-wrong         an answer is another one, and no error says so
-traceback     an error that nobody foresaw
+told          each difference is an error with an exit code and a cure
+wrong         an answer differs without an error
+traceback     an unexpected error
 died          ended by a signal, or not within a minute
 
-`doctor` counts where it calls the part broken, of the rounds that had any effect; mended where
-``localrag index --rebuild`` then brings back every answer. Needs a system with ``fork``. Vectors
-only with ``--embedder``.
+`doctor` counts if it calls the part broken, of rounds with an effect; mended if ``localrag index
+--rebuild`` restores every answer. Needs a system with ``fork``. Vectors only with ``--embedder``.
 """
 
 import argparse
@@ -102,12 +101,12 @@ def main() -> None:
     parts = chosen.parts or [name for name in PARTS if name != "vectors" or chosen.embedder]
     with tempfile.TemporaryDirectory() as folder:
         base = Path(folder) / "base"
-        # By a process of its own: threads of llama.cpp do not live on in what is forked.
+        # In its own process: threads of llama.cpp do not survive a fork.
         result_of(partial(prepare, base, chosen.embedder), lambda: True)
-        # Another folder, for what is kept in memory of it.
+        # Another folder, because the first one is cached in memory.
         shutil.copytree(base, trial := base.with_name("trial"), symlinks=True)
         for name in result_of(partial(imports, trial), lambda: True):
-            # What is imported here is not imported again by each of hundreds of processes.
+            # Imported once here, and not in hundreds of processes.
             with suppress(Exception):
                 import_module(name)
         whole = looked(base)
@@ -187,12 +186,7 @@ def flip(part: Path, chance: random.Random) -> Path:
 
 
 def looked(home: Path, first: Sequence[str] = ()) -> Said | None:
-    """What a process of its own says of a workspace; None where it died.
-
-    Args:
-        home: the workspace.
-        first: a verb that it runs before.
-    """
+    """Output of a process on a workspace, after the verb `first`; None if it died."""
     until = time.monotonic() + _PATIENCE
     try:
         said = result_of(partial(look, home, first), lambda: time.monotonic() < until)
@@ -221,7 +215,7 @@ def called(home: Path, arguments: Sequence[str]) -> tuple[int, str, str]:
 
 
 def conversation(home: Path) -> tuple[int, str, str]:
-    """What is kept of the conversation, as the workbench reads it."""
+    """The stored conversation, as the workbench reads it."""
     try:
         with Conversations.open(Workspace.locate(home)) as kept:
             turns = [turn for one in kept.list() for turn in kept.turns(one.id)]
@@ -230,7 +224,7 @@ def conversation(home: Path) -> tuple[int, str, str]:
         return error.exit_code, "", str(error)
     except Exception as error:  # noqa: BLE001 - this is what is looked for
         return 1, "", f"{type(error).__name__}: {error}"
-    # What cannot be read is told in the place of the answer.
+    # An unreadable answer is replaced by its error.
     causes = [turn.cause for turn in turns if turn.cause]
     told += [f"{turn.query} {turn.answer and turn.answer.text}" for turn in turns]
     return (5 if causes else 0), "\n".join(told), " ".join(causes)
@@ -259,7 +253,7 @@ def judged(whole: Said, said: Said | None) -> tuple[str, str]:
 
 
 def _other(whole: str, said: str) -> str:
-    """Where two texts differ first, with what stands around it."""
+    """The first difference of two texts, with its surroundings."""
     both = zip(whole, said, strict=False)
     at = next((place for place, (one, other) in enumerate(both) if one != other), 0)
     around = slice(max(at - 60, 0), at + 60)

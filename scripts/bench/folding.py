@@ -1,11 +1,11 @@
-"""Citations written with unusual characters: how many are read as those with common ones.
+"""Citations with unusual characters: how many are read like those with common ones.
 
 Provisions are drawn from the 327 laws (``--seed``) and written in each notation of
-``typed_citations.py``, and with the law in quotation marks or its number in brackets. Then one kind
-of character is put in, wherever a writer could have it: an invisible one between any two, a
-variation selector behind a kanji, a radical for a kanji, and for each comma, dot, dash, blank and
-bracket another of its kind. A citation is right if `localrag show` (``sentence``: `localrag ask`)
-is led to the same provisions. Citations that are not read in common characters are left out.
+``typed_citations.py``, also with the law in quotation marks or its number in brackets. Then one
+kind of character is inserted: an invisible one between any two, a variation selector after a kanji,
+a radical for a kanji, and another comma, dot, dash, blank or bracket. A citation is right if
+`localrag show` (``sentence``: `localrag ask`) finds the same provisions. Citations unreadable in
+common characters are left out.
 """
 
 import random
@@ -17,7 +17,7 @@ from itertools import islice
 from bench.corpora import open_laws
 from bench.options import parser
 from bench.rates import rate
-from bench.typed_citations import NOTATIONS, OF_TWO, Cited, provisions_of, read_as_typed
+from bench.typed_citations import NOTATIONS, OF_TWO, CitedProvision, provisions_of, read_as_typed
 
 from localrag.law.names import LawNames
 from localrag.law.notation import cite
@@ -45,7 +45,7 @@ _CIRCLED = "①②③④⑤⑥⑦⑧⑨⑩⑪⑫⑬⑭⑮⑯⑰⑱⑲⑳"
 
 
 def main() -> None:
-    """Print the share of right readings by kind of character, and those of each notation."""
+    """Print the share of right readings by kind of character and notation."""
     options = parser(__doc__, work=True)
     options.add_argument("--count", type=int, default=20, help="citations per notation and kind")
     options.add_argument("--seed", type=int, default=0)
@@ -83,21 +83,21 @@ def main() -> None:
     print(f"{'all':<16}{everything:>7}  {rate(right.total(), everything)}")
 
 
-def _notations(names: LawNames) -> Mapping[str, Callable[[Cited], str]]:
-    def numbered(cited: Cited) -> str:
+def _notations(names: LawNames) -> Mapping[str, Callable[[CitedProvision], str]]:
+    def numbered(cited: CitedProvision) -> str:
         number = names.rows[cited.target.law_id].law_num
         return f"{cited.title}（{number}）{cite('', cited.place, arabic=True)}" if number else ""
 
-    def quoted(cited: Cited) -> str:
+    def quoted(cited: CitedProvision) -> str:
         return f"「{cited.title}」{cite('', cited.place, arabic=True)}"
 
     return {**NOTATIONS, "numbered": numbered, "quoted": quoted}
 
 
 def _meant(
-    cited: Cited, write: Callable[[Cited], str], notation: str
+    cited: CitedProvision, write: Callable[[CitedProvision], str], notation: str
 ) -> tuple[str, set[Target]] | None:
-    """A citation in a notation, and the provisions that it means; None where it has none."""
+    """A citation in a notation, and its provisions; None if it has none."""
     text = write(cited)
     meant = {cited.target}
     if notation in OF_TWO and cited.next:
@@ -137,11 +137,11 @@ def _compatible() -> Mapping[str, Sequence[str]]:
 
 
 _LOOKS_LIKE = {"⻑": "長", "⺠": "民", "⻘": "青", "⻄": "西", "⻝": "食", "⼾": "戸", "⿊": "黒"}
-"""Radicals without a compatibility mapping, or with one to a form that Japan does not print."""
+"""Radicals without a compatibility mapping, or with one to a form not printed in Japan."""
 
 
 def _by_plain_form(codes: Sequence[int] | range) -> Mapping[str, Sequence[str]]:
-    """Characters of a range by what they stand for; the table of the code takes no part."""
+    """Characters of a range by their plain form, without the table of the code."""
     forms: dict[str, list[str]] = defaultdict(list)
     for code in codes:
         one = chr(code)

@@ -1,13 +1,12 @@
-"""A disk that is really full, in the middle of everything that writes.
+"""A full disk, in the middle of everything that writes.
 
-A small disk in memory holds a workspace. In each round it is filled but for a few bytes, something
-is run that writes (add, index, embed, prepare, batch, an evaluation, an optimisation, an update, a
-conversation), then room is made and the same is run again. It has to end with exit code 7 and words
-of the disk, or to come to its end where what was left is enough; the store has to be sound, and
-after room was made it has to come to its end.
+A small disk in memory holds a workspace. Each round fills it except for a few bytes, and runs a
+command that writes: add, index, embed, prepare, batch, an evaluation, an optimisation, an update, a
+conversation. It must end with exit code 7 and a message about the disk, or complete if the space
+was enough. The store must be sound. After room is made, the command must complete.
 
 Needs the right to mount (root, or ``unshare --user --map-root-user --mount`` before the command).
-Vectors only with ``--embedder``. A tiny model with random weights is what is optimised for.
+Vectors only with ``--embedder``. The optimisation uses a tiny model with random weights.
 """
 
 import argparse
@@ -24,8 +23,8 @@ from contextlib import contextmanager, suppress
 from functools import partial
 from pathlib import Path
 
+from bench.corpora import write_questions
 from bench.flipped import called
-from bench.kill_optimize import write_questions
 from bench.options import law_files, parser
 from bench.own_process import Died, result_of
 from bench.rates import rate

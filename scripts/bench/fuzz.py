@@ -1,13 +1,12 @@
-"""What the parsers do with input that nobody would write: every one in a process of its own.
+"""Parsers on random input, each in its own process.
 
-Hypothesis changes sound files and texts at random places (bytes put in, taken out, doubled, moved,
-written again thousands of times) and makes some from nothing. A parser may read them or refuse them
-with an error that has a cause. Counted are exceptions that no parser should raise, inputs that take
-longer than a few seconds of the processor, and ends by a signal; of each the input is kept in
-``--keep``.
+Hypothesis changes sound files and texts at random places (bytes inserted, deleted, doubled, moved,
+repeated thousands of times), and makes some from nothing. A parser may read them, or refuse them
+with a cause. Counted are other exceptions, inputs that take more than a few seconds of the
+processor, and ends by a signal; ``--keep`` keeps these inputs.
 
-Then one unit is repeated 4 times as often as before, and once more: where it takes more than n log
-n allows, with a margin for a busy machine, the parser and the unit are named.
+Then one unit is repeated 4 times as often, twice. Parsers that take more than n log n, with a
+margin for a busy machine, are named with the unit.
 """
 
 import argparse
@@ -27,6 +26,7 @@ from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
+from bench.options import parser
 from bench.own_process import Died, result_of
 from hypothesis import HealthCheck, Phase, given, seed, settings
 from hypothesis import strategies as st
@@ -46,23 +46,22 @@ from localrag_models.errors import ModelError
 from localrag_models.gguf import read_header
 
 SLOW, HANGS, WAITS = 5.0, 30.0, 600.0
-"""Seconds of the processor after which an input counts as slow, and after which its process is
-ended; seconds after which it is ended though it does nothing. On a busy machine they differ."""
+"""Processor seconds of a slow input, and of a hanging one; wall seconds of an idle process."""
 MARGIN = 2.0
 """How much longer than n log n counts as more."""
 _LEAST, _MOST = 4 << 10, 4 << 20
 _MEASURABLE, _CLEAR = 0.01, 0.1
-"""Seconds of the processor that can be compared at all, and for which nothing longer is tried."""
+"""Processor seconds long enough to compare, and to stop trying longer inputs."""
 Unit = tuple[bytes, bytes, bytes]
-"""What stands before, what is repeated, and what stands after."""
+"""The part before, the repeated unit, and the part after."""
 
 
 @dataclass(frozen=True)
 class Parser:
-    """A parser: how it is called, sound inputs, words that mean something to it, what is repeated.
+    """A parser: its call, sound inputs, meaningful words, repeated units.
 
     Attributes:
-        read: takes the input and a folder of its own; raises only what no parser should.
+        read: takes the input and its own folder; raises only forbidden exceptions.
     """
 
     read: Callable[[bytes, Path], None]
@@ -82,9 +81,7 @@ class Seen:
 
 def main() -> None:
     """Try every parser, and print a line for each."""
-    options = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    options = parser(__doc__, data=False)
     options.add_argument("--seconds", type=float, default=600, metavar="S", help="each (600)")
     options.add_argument("--parsers", nargs="+", choices=PARSERS, help="these alone")
     options.add_argument("--seed", type=int, default=1, metavar="N", help="of the changes (1)")
@@ -98,7 +95,7 @@ def main() -> None:
 
 
 def attempt(name: str, chosen: argparse.Namespace, folder: Path) -> None:
-    """Try a parser in processes that may die, and print what became of it."""
+    """Try a parser in processes that may die, and print the result."""
     seen, ends = Seen(), time.monotonic() + chosen.seconds
     number = chosen.seed
     while time.monotonic() < ends:
@@ -139,10 +136,10 @@ def child(folder: Path, work: Callable[[], dict[str, Any]]) -> Any:
 
 
 def begin(data: bytes, folder: Path) -> float:
-    """Note an input that a parser reads next, and have the process end where that takes too long.
+    """Note the next input, and end the process if it takes too long.
 
     Returns:
-        The seconds of the processor so far.
+        Seconds of the processor so far.
     """
     (folder / "input").write_bytes(data)
     signal.setitimer(signal.ITIMER_PROF, HANGS)
@@ -273,7 +270,7 @@ def read_citations(data: bytes, _folder: Path) -> None:
     """Read a text as a provision has it, and as somebody types it."""
     text, names = data.decode(errors="replace"), _names()
     find_citations(text, names)
-    # What is typed is one line, and no book.
+    # Typed input is one line.
     typed = text[:20_000]
     read_typed(typed, names)
     short_citations(typed, names)
@@ -298,7 +295,7 @@ def read_file(name: str) -> Callable[[bytes, Path], None]:
 
 
 def read_gguf(data: bytes, folder: Path) -> None:
-    """Read the header of a model, and what is asked of it."""
+    """Read the header of a model, and its fields."""
     path = folder / "model.gguf"
     path.write_bytes(data)
     with suppress(ModelError):
@@ -385,7 +382,7 @@ def _gguf() -> list[bytes]:
 
     with tempfile.TemporaryDirectory() as folder:
         write_chat_gguf(path := Path(folder) / "a.gguf")
-        # Its header is what is read.
+        # Only its header is read.
         return [path.read_bytes()[:20_000], path.read_bytes()]
 
 

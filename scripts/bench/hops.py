@@ -1,8 +1,8 @@
-"""What one `localrag ask` without a model runs through: hops, files and modules of ours.
+"""Hops, files and modules of one `localrag ask` without a model.
 
-The sample is added and indexed in a workspace of its own; then one question is asked in a fresh
-process that counts. A hop is a call of one function of ours by another, from the command line to
-the quotations. A file counts once a function of it is called, not by being imported.
+The sample is added and indexed in its own workspace; then one question is asked in a fresh process.
+A hop is a call between functions of ours, from the command line to the quotations. A file counts
+when one of its functions is called.
 """
 
 import subprocess

@@ -1,11 +1,10 @@
-"""From files to searchable: how long, how much memory, and how fast searches are then.
+"""From files to searches: time, memory, and the speed of searches.
 
-The files are the 327 laws of ``egov/xml``, with ``--all-laws`` the 4,155 of
-``egov/all_laws.jsonl.xz``; with ``--laws`` so many, for which those with the fewest articles are
-repeated under other ids and titles: 10,000 laws have 350,000 articles as e-Gov's whole archive has.
-Prints, for every step, wall and CPU seconds (this process and its children) and the peak of the
-memory of all processes, and how long searches for the questions of lawqa_jp take, all stages, by
-the clock and in CPU time. With ``--home`` the corpus is kept, for ``startup.py``.
+The files are the 327 laws of ``egov/xml``, or with ``--all-laws`` the 4,155 of
+``egov/all_laws.jsonl.xz``. ``--laws N`` repeats the shortest of these under other ids and titles up
+to N: 10,000 laws have 350,000 articles, like e-Gov's whole archive. Printed are, for every step,
+wall and CPU seconds (with children), peak memory of all processes, and times of searches for the
+questions of lawqa_jp with all stages. ``--home`` keeps the corpus for ``startup.py``.
 """
 
 import json
@@ -68,7 +67,7 @@ def repeat(source: Path, count: int, target: Path) -> None:
         for number in range(count - len(laws)):
             law = few[number % len(few)]
             again = f"（その{number // len(few) + 2}）"
-            # What kind of law it is stands in its id, between a year and a number.
+            # The id contains the kind of law, between year and number.
             its = {
                 "law_id": f"999{law['law_id'][3:5]}{number:010}",
                 "title": law["title"] + again,

@@ -1,9 +1,8 @@
-"""The graph of references beside that of jlawcite: edges in common, only ours, only theirs.
+"""The graph of references beside that of jlawcite: shared edges, only ours, only theirs.
 
 Both read the statutes of ``egov/xml``. An edge is a pair of articles of main provisions, counted
-once; of a range its two ends, for jlawcite takes no more of it. The differences are written to
-``differences.tsv`` in the work folder; ``--draw`` prints some of those that only we have, each with
-the text around, to be read by eye.
+once. A range counts by its two ends, as in jlawcite. Differences go to ``differences.tsv`` in the
+work folder; ``--draw`` prints some of ours with their text, to read.
 """
 
 import json
@@ -54,7 +53,7 @@ class Cost(NamedTuple):
     memory: int
 
 
-# By edge, where the first reference stands that makes it: its span, or their words for it.
+# By edge, its first reference: our span, or their words.
 Edges = Mapping[Edge, Sequence[int | str]]
 
 

@@ -1,12 +1,12 @@
-"""JSQuAD without a model that writes: the right paragraph, the answer in the quotes, refusals.
+"""JSQuAD without a model that writes: right paragraphs, answers in quotations, refusals.
 
 4,442 questions over 1,145 paragraphs of Japanese Wikipedia, with the 28,001 articles of the main
-provisions of the 327 laws as distractors (``--supplementary``: with their supplementary provisions
-and appendices too; ``--alone``: the paragraphs alone). Each question is asked twice: with its
-paragraph in the corpus, and with the paragraph withheld, while others of the same page are found.
+provisions of the 327 laws as distractors. ``--supplementary`` adds supplementary provisions and
+appendices; ``--alone`` leaves out the laws. Each question is asked with its paragraph, and with the
+paragraph withheld while others of the page stay.
 
-The 200 questions whose ids hash lowest judge: neither the weights of the reader nor its threshold
-were chosen on them. The others are those of development.
+The 200 questions with the lowest hashes of ids judge: neither weights nor threshold of the reader
+were chosen on them. The others are for development.
 """
 
 import time
@@ -16,7 +16,7 @@ from typing import NamedTuple
 from bench.corpora import open_corpus, write_main_provisions
 from bench.options import parser
 from bench.rates import latency, rate
-from bench.squad import JUDGES, Asked, is_paragraph, kept_from, questions
+from bench.squad import JUDGES, SquadQuestion, is_paragraph, kept_from, questions
 
 from localrag.answer.extractive import quotations
 from localrag.search.pipeline import Retriever
@@ -25,8 +25,8 @@ from localrag.search.types import Query
 HITS = 10
 
 
-class Outcome(NamedTuple):
-    """What came of one question, by the name that is printed."""
+class SquadOutcome(NamedTuple):
+    """Result of one question, by printed name."""
 
     paragraph_first: bool
     paragraph_in_the_top_10: bool
@@ -61,15 +61,15 @@ def main() -> None:
                 outcome(retriever, asked, searching, quoting) for asked in some[: arguments.limit]
             ]
             print(f"{group}, n = {len(outcomes):,}")
-            for column, measure in enumerate(Outcome._fields):
+            for column, measure in enumerate(SquadOutcome._fields):
                 held = sum(one[column] for one in outcomes)
                 print(f"  {measure.replace('_', ' '):<38}{rate(held, len(outcomes))}")
     print(f"search: {latency(searching)}; quotations: {latency(quoting)}")
 
 
 def outcome(
-    retriever: Retriever, asked: Asked, searching: list[float], quoting: list[float]
-) -> Outcome:
+    retriever: Retriever, asked: SquadQuestion, searching: list[float], quoting: list[float]
+) -> SquadOutcome:
     """Ask a question twice; the seconds it took are added to the lists."""
     query = Query(asked.text)
     started = time.perf_counter()
@@ -83,7 +83,7 @@ def outcome(
     quoting.append(time.perf_counter() - started)
     right = [is_paragraph(hit.passage.text, asked.context) for hit in there.hits]
     inside = [any(answer in quote for answer in asked.answers) for quote in quotes]
-    return Outcome(
+    return SquadOutcome(
         any(right[:1]),
         any(right),
         any(inside[:1]),

@@ -1,10 +1,10 @@
-"""JSQuAD answered by a real chat model: right, supported, tokens and seconds of two states.
+"""JSQuAD answered by a real chat model: right and supported answers, tokens, seconds.
 
-The 200 questions of ``valid`` whose ids hash lowest (SHA-256) are asked over the 1,145 paragraphs,
-five passages each. An answer is right where a gold answer stands in its claims, widths and blanks
-apart. With ``--against CHECKOUT`` every question is answered by this code and then by that of
-another checkout, in turn, so that seconds and tokens compare; with ``--withheld`` the paragraph
-with the answer is never found. Every answer is written as it comes: run it again to go on.
+The 200 questions of ``valid`` with the lowest hashes of ids (SHA-256) are asked over the 1,145
+paragraphs, five passages each. An answer is right if its claims contain a gold answer, without
+widths and blanks. ``--against CHECKOUT`` answers every question with this code and another
+checkout, in turn. ``--withheld`` never finds the paragraph with the answer. Answers are written at
+once: a second run continues.
 """
 
 import argparse
@@ -27,7 +27,7 @@ QUESTIONS, PASSAGES = 200, 5
 
 
 def main() -> None:
-    """Answer what is not yet answered, and print the figures of all answers."""
+    """Answer open questions, and print the figures of all answers."""
     options = parser(__doc__, work=True)
     options.add_argument("--model", type=Path, required=True, metavar="GGUF", help="chat model")
     options.add_argument("--against", type=Path, metavar="CHECKOUT", help="other state of the code")
@@ -208,7 +208,7 @@ def report(states: Mapping[str, Sequence[Mapping[str, Any]]]) -> None:
 
 
 def is_right(row: Mapping[str, Any]) -> bool:
-    """Whether a gold answer stands in the claims, widths of characters and blanks apart."""
+    """Whether the claims contain a gold answer, without widths and blanks."""
     said = folded(row["text"])
     return any(folded(gold) in said for gold in row["gold"])
 

@@ -1,11 +1,10 @@
-"""Looking up subjects among millions of triples: how fast, how well, at what cost.
+"""Lookup of subjects among millions of triples: speed, quality, cost.
 
-The 2,186 triples of ``jemhopqa/triples.jsonl`` stand in the middle of made ones (from a seed, 4 a
-subject on average). Half of the made subjects share their name in part with another: it has a
-disambiguator, goes on longer, or is written with another width or form of its characters.
-Looked up are the subjects of the shared questions' derivations, exactly and in varied spelling;
-searched for mentions are the questions. What counts for the stage `subject` is whether the gold
-triple, all its objects included, is among its first ten.
+The 2,186 triples of ``jemhopqa/triples.jsonl`` are in the middle of made ones (from a seed, 4 a
+subject on average). Half of the made subjects share part of their name with another: a
+disambiguator, a longer name, or another width or form of characters. Subjects of the shared
+questions' derivations are looked up, exactly and in other spellings; the questions are searched for
+mentions. The stage `subject` succeeds if the gold triple with all objects is among its first ten.
 """
 
 import json
@@ -132,7 +131,7 @@ def measured(what: str, work: Callable[[], object]) -> float:
 
 
 def made_triples(count: int) -> Iterator[dict[str, object]]:
-    """Triples of made subjects, those of a subject in a row."""
+    """Triples of made subjects; those of a subject are consecutive."""
     chance = random.Random(SEED)
     written = 0
     while written < count:

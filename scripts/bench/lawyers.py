@@ -1,17 +1,18 @@
-"""Questions as lawyers type them, over the 327 laws: which provisions are quoted for them.
+"""Questions as lawyers type them, over the 327 laws: the quoted provisions.
 
-Per group and half: how often a right provision is quoted first or second by the reader without a
-model (its article; and the paragraph or item too, where the question has one), how often its
-article is among the first ten hits; of the questions that name a law, how often another law
-is quoted, which is neither named, nor under an act named, nor right;
-and how often a law that the corpus lacks is told, and nothing supported in its stead. A quotation
-and what it stands under count as one. A question that follows others is read
-after them, without a model.
+Printed per group and half are rates of:
 
-``--parts`` says what each part adds: all is done again without it, on the half that may be seen.
-``--searches FILE`` has each question asked with the searches that a model wrote for it, as it wrote
-them (``{"id": …, "searches": [{"law": …, "words": …}]}``, a line a question).
-``--show`` prints the questions of the half that may be looked at, never of the other.
+- a right provision quoted first or second, without a model: its article, and its paragraph or item;
+- its article among the first ten hits;
+- a wrong law quoted, for questions that name a law;
+- absent laws named, with nothing supported instead.
+
+A quotation and its heading count as one. A follow-up is read after the questions before it, without
+a model.
+
+``--parts`` repeats all without each part, on the half that may be seen. ``--searches FILE`` asks
+with searches written by a model (``{"id": …, "searches": [{"law": …, "words": …}]}``, a line a
+question). ``--show`` prints the questions of the half that may be seen.
 """
 
 import json
@@ -45,7 +46,7 @@ ASKED = QUESTIONS.parent / "asked"
 SEEN = "seen"
 HITS = 10
 FIRST = 2
-# What can be left out: its name, where it is looked up, and what stands there instead.
+# Parts that can be left out: name, attribute, replacement.
 PARTS: tuple[tuple[str, str, Callable[..., Any]], ...] = (
     ("laws named", "localrag.search.reading.scope_of", lambda *_: NO_LAWS),
     ("everyday words", "localrag.search.reading.wordings", lambda *_: ()),
@@ -75,8 +76,8 @@ PARTS: tuple[tuple[str, str, Callable[..., Any]], ...] = (
 
 
 @dataclass(frozen=True)
-class Outcome:
-    """What came of one question; None where it does not apply."""
+class LawyersOutcome:
+    """Result of one question; None if a figure does not apply."""
 
     article: bool | None
     place: bool | None
@@ -132,16 +133,16 @@ def answered(
     written: Mapping[str, Sequence[WrittenSearch]] = MappingProxyType({}),
     *,
     shown: bool = False,
-) -> dict[tuple[str, str], list[Outcome]]:
-    """What came of each question, by group and half.
+) -> dict[tuple[str, str], list[LawyersOutcome]]:
+    """Results of each question, by group and half.
 
     Args:
         retriever: of the laws.
-        questions: as their files have them.
-        written: by the id of a question the searches written for it.
-        shown: print those that may be looked at.
+        questions: as in their files.
+        written: searches by id of the question.
+        shown: print those that may be seen.
     """
-    outcomes: dict[tuple[str, str], list[Outcome]] = defaultdict(list)
+    outcomes: dict[tuple[str, str], list[LawyersOutcome]] = defaultdict(list)
     orders = OrdersUnder(retriever.store, retriever.names)
     for asked in questions:
         started = time.perf_counter()
@@ -156,7 +157,7 @@ def answered(
     return outcomes
 
 
-def print_groups(outcomes: Mapping[tuple[str, str], Sequence[Outcome]]) -> None:
+def print_groups(outcomes: Mapping[tuple[str, str], Sequence[LawyersOutcome]]) -> None:
     """Print a line for every group and half, one for each half, and the time of an answer."""
     print(f"{'group':<11}{'half':<9}{'n':>3}  {'article first or second':<24}{'exact place':<24}"
           f"{'top 10':<24}{'of another law':<24}absent told")  # fmt: skip
@@ -185,8 +186,8 @@ def print_parts(retriever: Retriever, questions: Sequence[dict[str, Any]]) -> No
         print(f"{part:<30}{share(every, 'article')}{share(every, 'told')}{'  '.join(shares)}")
 
 
-def share(outcomes: Sequence[Outcome], name: str) -> str:
-    """The rate of what came of the questions that it applies to, as a column."""
+def share(outcomes: Sequence[LawyersOutcome], name: str) -> str:
+    """The rate of a figure over the questions it applies to, as a column."""
     told = [value for one in outcomes if (value := getattr(one, name)) is not None]
     return f"{rate(sum(told), len(told)):<24}"
 
@@ -197,7 +198,7 @@ def judged(
     retrieval: Retrieval,
     orders: OrdersUnder,
     seconds: float,
-) -> Outcome:
+) -> LawyersOutcome:
     """Compare an answer with the gold provisions of its question."""
     gold = [(one["law_id"], locator_of(one)) for one in asked["gold"]]
     quoted = places(answer)[:FIRST]
@@ -206,7 +207,7 @@ def judged(
     allowed |= {order for law_id in asked["laws"] for order in orders(law_id)}
     laws = {citation.passage_id.rpartition("#")[0] for citation in answer.citations}
     absent = asked["absent"]
-    return Outcome(
+    return LawyersOutcome(
         article=any_in(gold, quoted, whole=True) if gold else None,
         place=any_in(gold, quoted, whole=False) if gold else None,
         found=any(same_article(one, hit) for one in gold for hit in hits) if gold else None,
@@ -223,7 +224,7 @@ def is_name_of(title: str, words: str) -> bool:
 
 
 def places(answer: Quotations) -> list[list[tuple[str, Locator]]]:
-    """The places quoted, those of one paragraph in a row as one."""
+    """The places quoted; successive ones of one paragraph count once."""
     together: list[list[tuple[str, Locator]]] = []
     for citation in answer.citations:
         law_id, place = place_of(citation.passage_id)
@@ -278,7 +279,7 @@ def paragraph(place: Locator) -> tuple[str, str, str]:
     return place.division, place.article, place.paragraph
 
 
-def print_line(group: str, half: str, some: Sequence[Outcome]) -> None:
+def print_line(group: str, half: str, some: Sequence[LawyersOutcome]) -> None:
     """Print the rates of some questions; a dash where none is asked for."""
     rates = [share(some, name) for name in ("article", "place", "found", "other_law", "told")]
     print(f"{group:<11}{half:<9}{len(some):>3}  {''.join(rates).rstrip()}")
@@ -288,7 +289,7 @@ def show(
     asked: dict[str, Any],
     answer: Quotations,
     retrieval: Retrieval,
-    outcome: Outcome,
+    outcome: LawyersOutcome,
     retriever: Retriever,
 ) -> None:
     """Print one question, how it was read and what was quoted."""

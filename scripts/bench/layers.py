@@ -1,21 +1,18 @@
-"""What supports the answers in what each multi-hop method shows its reader, without and with one.
+"""Support of answers in the evidence of each multi-hop method, without and with a reader.
 
 Questions of HotpotQA or MuSiQue over a prepared corpus, each on its own documents or, with
-``--whole-corpus``, on all of them. The question is split by the model of the workspace, once for
-all methods (``--split model``), as the dataset splits it with the right answers put in
-(``--split gold``, MuSiQue), or not at all (``--split none``). `chain` is left out: what it shows
-depends on a reader at every step.
+``--whole-corpus``, on all. The model of the workspace splits the question once for all methods
+(``--split model``), the dataset splits it with right answers inserted (``--split gold``, MuSiQue),
+or it is not split (``--split none``). `chain` is left out: its evidence depends on a reader.
 
-With ``--home`` and ``--corpus`` it is a corpus on which ``localrag prepare --layers
-decontextualized,questions`` was run. Without them one is made of the questions' paragraphs, in
-which the sentences stand, as they are, for rewritten ones, and no questions are prepared: what
-rewriting gains shows beside it.
+``--home`` and ``--corpus`` name a corpus with the layers decontextualized and questions. Without
+them the corpus has the questions' paragraphs, sentences are not rewritten, and no questions are
+prepared.
 
-With ``--read`` the model of the workspace answers from what each method shows, and once more from
-the supporting paragraphs alone (`gold`): F1 and exact match. So each part of `decon` is put to the
-test against its best: the reader by `gold`, the split by ``--split gold``, the rewritten sentences
-by those as they stand, the prepared questions by ``--threshold 1``, which none reaches. An answer
-that no sentence carries is not withheld here.
+With ``--read`` the model answers from each method's evidence, and from the supporting paragraphs
+(`gold`): F1 and exact match. This compares each part of `decon` with its best: the reader with
+`gold`, the split with ``--split gold``, rewritten sentences with original ones, prepared questions
+with ``--threshold 1``. Unsupported answers are not withheld here.
 """
 
 import argparse
@@ -42,11 +39,10 @@ from localrag.evaluation.datasets.loading import load
 from localrag.evaluation.measures.multihop import measure
 from localrag.evaluation.statistics import score
 from localrag.evaluation.types import Question
+from localrag.methods import decon
 from localrag.methods.answering import MethodResources
 from localrag.methods.catalogue import Case
-from localrag.methods.multihop import decon
-from localrag.methods.multihop.answering import answer_from_texts, in_turn
-from localrag.methods.multihop.decomposition import decompose
+from localrag.methods.multihop import answer_from_texts, decompose, in_turn
 from localrag.methods.toolkit import Toolkit
 from localrag.prepare.index import index_layers
 from localrag.prepare.layers import DECONTEXTUALIZED, QUESTIONS, SENTENCES, DerivedLayer, digest
@@ -62,7 +58,7 @@ Place = tuple[str, int, int]
 
 
 @dataclass(frozen=True)
-class Asked:
+class LayeredQuestion:
     """A question, its parts, and what supports its answer."""
 
     question: Question
@@ -93,7 +89,7 @@ def main() -> None:
         print(f"{arguments.dataset}, n = {len(asked)}, split {arguments.split}")
         print(f"{'method':<20}{'sentences':>10}  {'all paragraphs':<22}", end="")
         print(f"{'any paragraph':<22}{'all sentences':<22}of the sentences")
-        readers = _Kept(workspace.home / f"read-{arguments.dataset}.json")
+        readers = _KeptShown(workspace.home / f"read-{arguments.dataset}.json")
         for name, way in _methods(arguments.k).items():
             shown = [_shown(config.method, resources, one, way) for one in asked]
             answers = _read(resources, asked, shown, readers) if arguments.read else ""
@@ -104,7 +100,7 @@ def main() -> None:
 
 
 def _unrewritten(workspace: Workspace, corpus: str, config: Config) -> None:
-    """Let the sentences stand for rewritten ones."""
+    """Use original sentences as rewritten ones."""
     list(prepare(workspace, corpus, config, [SENTENCES]))
     place = workspace.corpus(corpus)
     rewritten, questions = DerivedLayer(place, DECONTEXTUALIZED), DerivedLayer(place, QUESTIONS)
@@ -117,15 +113,17 @@ def _unrewritten(workspace: Workspace, corpus: str, config: Config) -> None:
 
 
 def _shown(
-    settings: MethodConfig, resources: MethodResources, one: Asked, way: "_Way"
+    settings: MethodConfig, resources: MethodResources, one: LayeredQuestion, way: "_Way"
 ) -> list[LayerText]:
     """What a method shows its reader, every sentence once."""
     case = Case(one.question.query, settings=settings)
     parts = one.parts if way.splits else [one.question.query]
-    return list({text.place: text for text in way.shows(case, Toolkit(resources), parts)}.values())
+    unlabelled = [(part, "") for part in parts]
+    shown = way.shows(case, Toolkit(resources), unlabelled)
+    return list({text.place: text for text in shown}.values())
 
 
-def _measured(asked: Sequence[Asked], shown: Sequence[Sequence[LayerText]]) -> str:
+def _measured(asked: Sequence[LayeredQuestion], shown: Sequence[Sequence[LayerText]]) -> str:
     counts: list[int] = []
     shares: list[float] = []
     all_paragraphs = any_paragraph = all_sentences = 0
@@ -146,11 +144,11 @@ def _measured(asked: Sequence[Asked], shown: Sequence[Sequence[LayerText]]) -> s
 
 def _read(
     resources: MethodResources,
-    asked: Sequence[Asked],
+    asked: Sequence[LayeredQuestion],
     shown: Sequence[Sequence[LayerText]],
-    kept: "_Kept",
+    kept: "_KeptShown",
 ) -> str:
-    """F1 and exact match of what the model answers from what it is shown."""
+    """F1 and exact match of the model's answer from some evidence."""
     found = []
     for one, texts in zip(asked, shown, strict=True):
         query = one.question.query
@@ -169,14 +167,14 @@ def _answered(resources: MethodResources, query: Query, texts: Sequence[LayerTex
     return answer_from_texts(Toolkit(resources), query, texts).text
 
 
-def _supporting(resources: MethodResources, one: Asked) -> list[LayerText]:
-    """The sentences of the supporting paragraphs, as they stand."""
+def _supporting(resources: MethodResources, one: LayeredQuestion) -> list[LayerText]:
+    """Original sentences of the supporting paragraphs."""
     filters = Filters(documents=tuple(sorted(one.documents)))
     query = replace(one.question.query, filters=filters)
-    return _passages(len(one.documents))(Case(query), Toolkit(resources), [query])
+    return _passages(len(one.documents))(Case(query), Toolkit(resources), [(query, "")])
 
 
-Shows = Callable[[Case, Toolkit, Sequence[Query]], list[LayerText]]
+Shows = Callable[[Case, Toolkit, Sequence[tuple[Query, str]]], list[LayerText]]
 """What a method shows its reader."""
 
 
@@ -199,8 +197,8 @@ def _methods(k: int) -> dict[str, _Way]:
 
 
 def _passages(k: int) -> Shows:
-    def shows(_: Case, toolkit: Toolkit, questions: Sequence[Query]) -> list[LayerText]:
-        found = [toolkit.search(one, k, words=False, meaning=True) for one in questions]
+    def shows(_: Case, toolkit: Toolkit, questions: Sequence[tuple[Query, str]]) -> list[LayerText]:
+        found = [toolkit.search(one, k, words=False, meaning=True) for one, _label in questions]
         with toolkit.store() as store:
             return [
                 _as_it_stands(hit.passage, piece)
@@ -223,7 +221,7 @@ def _asked(
     resources: MethodResources,
     file: Path,
     records: Sequence[Record],
-) -> Iterator[Asked]:
+) -> Iterator[LayeredQuestion]:
     questions = load(
         workspace,
         arguments.dataset,
@@ -233,7 +231,7 @@ def _asked(
         limit=arguments.first or 0,
     ).questions
     place = workspace.corpus(corpus)
-    kept = _Kept(workspace.home / f"split-{arguments.dataset}.json")
+    kept = _KeptShown(workspace.home / f"split-{arguments.dataset}.json")
     with CorpusStore.open(place.store, read_only=True) as store:
         for question, record in zip(questions, records, strict=False):
             gold = frozenset(one.document for one in question.gold)
@@ -249,10 +247,10 @@ def _asked(
                     texts = []
             parts = [replace(own, text=text) for text in texts] or [own]
             sentences = frozenset(_gold_sentences(store, record, gold))
-            yield Asked(replace(question, query=own), parts, sentences, gold)
+            yield LayeredQuestion(replace(question, query=own), parts, sentences, gold)
 
 
-class _Kept:
+class _KeptShown:
     """What a model said, kept in a file: the same for every run."""
 
     def __init__(self, path: Path) -> None:
@@ -280,7 +278,7 @@ def _gold_parts(record: Record) -> list[str]:
 def _gold_sentences(
     store: CorpusStore, record: Record, documents: frozenset[str]
 ) -> Iterator[Place]:
-    """The supporting sentences of HotpotQA, where they stand in the documents."""
+    """Supporting sentences of HotpotQA found in the documents."""
     context = dict(record.get("context", ()))
     for title, number in record.get("supporting_facts", ()):
         parts = context.get(title, ())

@@ -1,12 +1,10 @@
-"""Legal paragraphs with citations and quotations, some spoiled in one way: what the check tells.
+"""Legal paragraphs with citations and quotations, some spoiled: results of `check`.
 
-Sixty paragraphs with 200 citations, quotations and statements are made of the laws of the sample
-and of the real ones (``--seed``); 80 are spoiled in one way each: another article, paragraph,
-branch number, era of the law's number, or law, other words in a quotation, another figure, another
-bound, a deleted provision. One is caught if the check says that something there does not hold; one
-that is not spoiled and said not to hold is a false alarm; one of which nothing is said at all is
-unsaid. Seeds 1 and 3 to 7 were seen while the check was developed. Last, the time for a text of
-100 pages.
+Sixty paragraphs with 200 citations, quotations and statements are made from the sample and real
+laws (``--seed``). 80 are spoiled, each in one way: article, paragraph, branch number, era of the
+law's number, law, words of a quotation, figure, bound, or a deleted provision. A spoiled one is
+caught if the check objects to it; an objection to another is a false alarm; without any result it
+is unsaid. Seeds 1 and 3 to 7 were seen during development. Last, the time for a text of 100 pages.
 """
 
 import random
@@ -75,15 +73,8 @@ _WORDS = (
 
 
 @dataclass(frozen=True)
-class Provision:
-    """A paragraph or an article with a sentence of it.
-
-    Attributes:
-        law: as it is called.
-        place: where it stands.
-        sentence: one of its sentences, whole.
-        caption: of its article.
-    """
+class CheckProvision:
+    """A paragraph or an article with one of its sentences."""
 
     law_id: str
     law: str
@@ -93,12 +84,11 @@ class Provision:
 
 
 @dataclass(frozen=True)
-class Item:
-    """Something that a paragraph says of a law.
+class CheckItem:
+    """A statement of a paragraph about a law.
 
     Attributes:
-        text: a sentence.
-        spoiled: in which way; "" for none.
+        spoiled: how; "" if it is true.
     """
 
     text: str
@@ -106,10 +96,10 @@ class Item:
 
 
 @dataclass(frozen=True)
-class Judged:
+class JudgedItem:
     """An item with what the check says of it."""
 
-    item: Item
+    item: CheckItem
     fails: bool
     said: bool
     words: str
@@ -127,7 +117,7 @@ def main() -> None:
     paths = [arguments.data / "egov" / "xml", Path(FOLDER) / "laws"]
     add(workspace, "legal-check", paths, workers=WORKERS)
     with CorpusStore.open(workspace.corpus("legal-check").store, read_only=True) as store:
-        maker = _Maker(store, random.Random(arguments.seed))
+        maker = _ItemMaker(store, random.Random(arguments.seed))
         paragraphs = maker.paragraphs()
         judged = [
             one
@@ -155,11 +145,11 @@ def _time(store: CorpusStore, text: str, pages: int) -> None:
     )
 
 
-def _written(paragraph: Sequence[Item]) -> str:
+def _written(paragraph: Sequence[CheckItem]) -> str:
     return "".join(item.text for item in paragraph)
 
 
-def _judged(paragraph: Sequence[Item], report: CheckReport) -> Iterator[Judged]:
+def _judged(paragraph: Sequence[CheckItem], report: CheckReport) -> Iterator[JudgedItem]:
     start = 0
     for item in paragraph:
         end = start + len(item.text)
@@ -172,16 +162,16 @@ def _judged(paragraph: Sequence[Item], report: CheckReport) -> Iterator[Judged]:
         words = " / ".join(
             f"{finding.part} {finding.verdict} {finding.problem or ''}" for finding in findings
         )
-        yield Judged(item, fails, bool(findings), words)
+        yield JudgedItem(item, fails, bool(findings), words)
         start = end
 
 
-def _print(judged: Sequence[Judged], paragraphs: int, seed: int) -> None:
+def _print(judged: Sequence[JudgedItem], paragraphs: int, seed: int) -> None:
     spoiled = [one for one in judged if one.item.spoiled]
     true = [one for one in judged if not one.item.spoiled]
     print(f"seed {seed}: {paragraphs} paragraphs, {len(judged)} items, {len(spoiled)} spoiled")
     print(f"  caught        n = {len(spoiled):3}  {_rate(spoiled)}")
-    ways: dict[str, list[Judged]] = defaultdict(list)
+    ways: dict[str, list[JudgedItem]] = defaultdict(list)
     for one in spoiled:
         ways[one.item.spoiled].append(one)
     for way, some in ways.items():
@@ -190,17 +180,12 @@ def _print(judged: Sequence[Judged], paragraphs: int, seed: int) -> None:
     print(f"  unsaid        n = {len(judged):3}  {sum(not one.said for one in judged)}")
 
 
-def _rate(some: Sequence[Judged]) -> str:
+def _rate(some: Sequence[JudgedItem]) -> str:
     return rate(sum(one.fails for one in some), len(some))
 
 
-class _Maker:
-    """Makes items of the laws of a corpus.
-
-    Args:
-        store: the corpus.
-        draw: chance.
-    """
+class _ItemMaker:
+    """Makes items of the laws of a corpus."""
 
     def __init__(self, store: CorpusStore, draw: random.Random) -> None:
         self._store = store
@@ -214,7 +199,7 @@ class _Maker:
         self._sample = [law_id for law_id in self._laws if law_id.startswith("599")]
         self._made = 0
 
-    def paragraphs(self) -> list[list[Item]]:
+    def paragraphs(self) -> list[list[CheckItem]]:
         """All paragraphs, each of some items."""
         ways = [way for way, count in _SPOILED.items() for _ in range(count)]
         ways += [""] * (_ITEMS - len(ways))
@@ -228,9 +213,9 @@ class _Maker:
             [next(rest) for _ in range(size + (number < more))] for number in range(_PARAGRAPHS)
         ]
 
-    def _item(self, way: str) -> Item | None:
-        """One item; None where the laws have nothing that can be spoiled so."""
-        kinds: dict[str, Sequence[Callable[[str], Item | None]]] = {
+    def _item(self, way: str) -> CheckItem | None:
+        """One item; None if the laws have nothing to spoil this way."""
+        kinds: dict[str, Sequence[Callable[[str], CheckItem | None]]] = {
             "era": (self._numbered,),
             "deleted": (self._deleted,),
             "figure": (self._stated, self._quoted),
@@ -257,7 +242,7 @@ class _Maker:
 
     # --- items ---
 
-    def _quoted(self, way: str) -> Item | None:
+    def _quoted(self, way: str) -> CheckItem | None:
         """LAW第N条は「…」と規定する, and other ways to quote."""
         one = self._provision(branched=way == "branch")
         if one is None or not 20 <= len(one.sentence) <= 160:
@@ -286,9 +271,9 @@ class _Maker:
             f"すなわち、{cited}には「{plain}」と定められている。",
             f"{cited}は次のように定める。\n\n> {words}\n\n",
         )
-        return Item(self._draw.choice(templates), way)
+        return CheckItem(self._draw.choice(templates), way)
 
-    def _stated(self, way: str) -> Item | None:
+    def _stated(self, way: str) -> CheckItem | None:
         """What a provision says, in a sentence of one's own."""
         one = self._provision()
         if one is None or not 20 <= len(one.sentence) <= 110 or "この" in one.sentence:
@@ -311,9 +296,9 @@ class _Maker:
             f"{body}（{cited}）。",
             f"{cited}では、{body}とされる。",
         )
-        return Item(self._draw.choice(templates), way)
+        return CheckItem(self._draw.choice(templates), way)
 
-    def _listed(self, way: str) -> Item | None:
+    def _listed(self, way: str) -> CheckItem | None:
         """Provisions that are named and no more."""
         one = self._provision(branched=way == "branch")
         if one is None:
@@ -334,9 +319,9 @@ class _Maker:
             f"手続については{cited}に定めがある。",
             f"根拠となるのは{cited}である。",
         )
-        return Item(self._draw.choice(templates), way)
+        return CheckItem(self._draw.choice(templates), way)
 
-    def _captioned(self, way: str) -> Item | None:
+    def _captioned(self, way: str) -> CheckItem | None:
         """A provision with the caption of its article."""
         one = self._provision(branched=way == "branch")
         if one is None or not one.caption:
@@ -354,9 +339,9 @@ class _Maker:
                 return None
             one = replace(other, caption=one.caption)
         cited = self._cited(replace(one, place=Locator(article=one.place.article)))
-        return Item(f"{cited}（{one.caption}）の適用が問題となる。", way)
+        return CheckItem(f"{cited}（{one.caption}）の適用が問題となる。", way)
 
-    def _numbered(self, way: str) -> Item | None:
+    def _numbered(self, way: str) -> CheckItem | None:
         """A law with its number."""
         one = self._provision()
         if one is None:
@@ -372,17 +357,17 @@ class _Maker:
             year = "元" if year == "元" else str(parse_numeral(year))
             count = str(parse_numeral(count))
         place = cite("", one.place, arabic=True)
-        return Item(f"{one.law}（{era}{year}年{kind}第{count}号）{place}に基づく。", way)
+        return CheckItem(f"{one.law}（{era}{year}年{kind}第{count}号）{place}に基づく。", way)
 
-    def _deleted(self, way: str) -> Item | None:
-        """A provision of which nothing is left but its number."""
+    def _deleted(self, way: str) -> CheckItem | None:
+        """A provision with nothing but its number."""
         law_id = self._draw.choice(self._laws)
         gone = [one for one in self._articles(law_id) if is_deleted(one) and one.locator.article]
         if not gone:
             return None
         article = self._draw.choice(gone).locator.article.partition(":")[0]
-        one = Provision(law_id, self._called(law_id), Locator(article=article), "", "")
-        return Item(f"{self._cited(one)}の規定が適用される。", way)
+        one = CheckProvision(law_id, self._called(law_id), Locator(article=article), "", "")
+        return CheckItem(f"{self._cited(one)}の規定が適用される。", way)
 
     # --- laws ---
 
@@ -397,10 +382,10 @@ class _Maker:
         passages = self._store.passages(layer=ARTICLES, document_id=law_id)
         return [passage for _, passage in passages if not passage.locator.division]
 
-    def _article(self, one: Provision) -> Passage | None:
+    def _article(self, one: CheckProvision) -> Passage | None:
         return self._store.at(one.law_id, Locator(article=one.place.article), ARTICLES)
 
-    def _provision(self, *, branched: bool = False) -> Provision | None:
+    def _provision(self, *, branched: bool = False) -> CheckProvision | None:
         laws = self._sample if self._made % _OF_SAMPLE == 0 and not branched else self._laws
         law_id = self._draw.choice(laws)
         articles = [
@@ -422,9 +407,9 @@ class _Maker:
         if not sentences or not sentences[0].endswith("。") or "「" in sentences[0]:
             return None
         place = paragraph.locator if len(paragraphs) > 1 else article.locator
-        return Provision(law_id, self._called(law_id), place, sentences[0], _caption(article))
+        return CheckProvision(law_id, self._called(law_id), place, sentences[0], _caption(article))
 
-    def _elsewhere(self, one: Provision, way: str) -> Provision | None:
+    def _elsewhere(self, one: CheckProvision, way: str) -> CheckProvision | None:
         """The same words said to be of another place that exists and does not have them."""
         if way == "law":
             law_id = self._draw.choice(self._laws)
@@ -452,7 +437,7 @@ class _Maker:
             return None
         return other
 
-    def _in_law(self, one: Provision, words: str) -> bool:
+    def _in_law(self, one: CheckProvision, words: str) -> bool:
         """Whether the provision has these words too."""
         article = self._article(one)
         return article is None or letters_of(words) in letters_of(article.text)
@@ -478,7 +463,7 @@ class _Maker:
         old, new = self._draw.choice(swaps)
         return words.replace(old, new, 1)
 
-    def _cited(self, one: Provision) -> str:
+    def _cited(self, one: CheckProvision) -> str:
         return one.law + cite("", one.place, arabic=self._draw.random() < 0.7)
 
 

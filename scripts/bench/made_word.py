@@ -1,7 +1,7 @@
-"""Word files made for measuring: what makes one also writes down every sentence that is in it.
+"""Word files made for measuring, with a list of every sentence in them.
 
-A feature writes something in the way Word does (a footnote, a tracked change, a number) into a
-`Made`; `FEATURES` lists them. All wording is invented.
+A feature writes something as Word does (a footnote, a tracked change, a number) into a `Made`;
+`FEATURES` lists them. All wording is invented.
 """
 
 import io
@@ -72,15 +72,13 @@ def instruction(text: str) -> str:
 
 
 @dataclass
-class Made:
-    """A Word file in the making, and what is in it.
+class MadeWordFile:
+    """A Word file in the making, and its content.
 
     Attributes:
-        rng: by which everything is drawn.
-        body: what the main part holds.
-        sentences: that a reader finds, in the order of the file; numbers made by Word before them.
-        absent: that Word does not show, and no reader may give.
-        named: how much of what is to be named as not read, by a word of its name.
+        sentences: expected in this order, with numbers made by Word.
+        absent: hidden by Word; no reader may return it.
+        named: by word of its name, how much must be reported as not read.
         strict: whether it is Strict Open XML.
     """
 
@@ -237,7 +235,7 @@ def _as_strict(content: str) -> str:
     return content
 
 
-Feature = Callable[[Made], None]
+Feature = Callable[[MadeWordFile], None]
 FEATURES: dict[str, Feature] = {}
 
 
@@ -248,13 +246,13 @@ def feature(write: Feature) -> Feature:
 
 
 @feature
-def plain(made: Made) -> None:
+def plain(made: MadeWordFile) -> None:
     """A paragraph in several runs."""
     made.body.append(p(made.runs()))
 
 
 @feature
-def tracked(made: Made) -> None:
+def tracked(made: MadeWordFile) -> None:
     """A deletion, an insertion, something that was moved."""
     by = 'w:id="9" w:author="A" w:date="2026-01-01T00:00:00Z"'
     old = made.runs(kept=False).replace("w:t>", "w:delText>").replace("<w:t ", "<w:delText ")
@@ -267,15 +265,15 @@ def tracked(made: Made) -> None:
 
 
 @feature
-def joined(made: Made) -> None:
-    """A sentence over two paragraphs, of which the first one's mark was deleted."""
+def joined(made: MadeWordFile) -> None:
+    """A sentence over two paragraphs; the first paragraph mark was deleted."""
     text = made.sentence()
     gone = '<w:rPr><w:del w:id="3" w:author="A"/></w:rPr>'
     made.body += [p(t(text[:9]), properties=gone), p(t(text[9:]))]
 
 
 @feature
-def articles(made: Made) -> None:
+def articles(made: MadeWordFile) -> None:
     """Articles, paragraphs and items of a contract, numbered by Word."""
     use = made.numbered(
         [("decimal", "第%1条"), ("decimalFullWidth", "%2"), ("japaneseCounting", "%3"),
@@ -293,7 +291,7 @@ def articles(made: Made) -> None:
 
 
 @feature
-def formats(made: Made) -> None:
+def formats(made: MadeWordFile) -> None:
     """Lists in formats of numbers that Japanese documents have."""
     for number_format, labels in (
         ("irohaFullWidth", "イロハ"), ("decimalEnclosedCircle", "①②③"),
@@ -307,7 +305,7 @@ def formats(made: Made) -> None:
 
 
 @feature
-def restarted(made: Made) -> None:
+def restarted(made: MadeWordFile) -> None:
     """A list that begins again with a number of its own, and one numbered by its style."""
     first = made.numbered([("decimal", "第%1項")])
     made.item(first, 0, "第1項")
@@ -328,7 +326,7 @@ def restarted(made: Made) -> None:
 
 
 @feature
-def ruby(made: Made) -> None:
+def ruby(made: MadeWordFile) -> None:
     """A word with its reading above it."""
     text = made.sentence()
     made.body.append(
@@ -342,7 +340,7 @@ def ruby(made: Made) -> None:
 
 
 @feature
-def older_ruby(made: Made) -> None:
+def older_ruby(made: MadeWordFile) -> None:
     """Ruby, and a sign in a circle, as fields of older files have them."""
     text = made.sentence()
     of_ruby = instruction(f"EQ \\* jc2 \\* hps10 \\o\\ad(\\s\\up 9(ふるいよみ),{text[:3]})")
@@ -356,7 +354,7 @@ def older_ruby(made: Made) -> None:
 
 
 @feature
-def text_box(made: Made) -> None:
+def text_box(made: MadeWordFile) -> None:
     """Text boxes: with a fallback, in the older form, and one in a table in one."""
     before = made.runs()
     inner = f"<w:txbxContent>{p(made.runs())}{p(made.runs())}</w:txbxContent>"
@@ -377,7 +375,7 @@ def text_box(made: Made) -> None:
 
 
 @feature
-def footnotes(made: Made) -> None:
+def footnotes(made: MadeWordFile) -> None:
     """Notes, whose marks are in the middle and at the end of sentences."""
     text, note = made.sentence(), made.runs()
     kind = made.rng.choice(["footnote", "endnote"])
@@ -389,7 +387,7 @@ def footnotes(made: Made) -> None:
 
 
 @feature
-def margins(made: Made) -> None:
+def margins(made: MadeWordFile) -> None:
     """A header, and a footer with the number of the page."""
     if made.headers:
         return
@@ -401,7 +399,7 @@ def margins(made: Made) -> None:
 
 
 @feature
-def controls(made: Made) -> None:
+def controls(made: MadeWordFile) -> None:
     """Content controls around a paragraph, within one, and around a row and a cell."""
 
     def control(content: str) -> str:
@@ -416,7 +414,7 @@ def controls(made: Made) -> None:
 
 
 @feature
-def placeholder(made: Made) -> None:
+def placeholder(made: MadeWordFile) -> None:
     """A content control that nobody has filled in."""
     made.body.append(
         p(
@@ -428,7 +426,7 @@ def placeholder(made: Made) -> None:
 
 
 @feature
-def fields(made: Made) -> None:
+def fields(made: MadeWordFile) -> None:
     """Simple, complex and nested fields, and one over two paragraphs."""
     text = made.sentence()
     simple = f'<w:fldSimple w:instr=" REF a ">{t(text[4:9])}</w:fldSimple>'
@@ -448,7 +446,7 @@ def fields(made: Made) -> None:
 
 
 @feature
-def form_fields(made: Made) -> None:
+def form_fields(made: MadeWordFile) -> None:
     """Form fields of older files, whose choice is no text."""
     text = made.sentence()
     listed = "".join(f'<w:listEntry w:val="{of}"/>' for of in ("捨てる選択", text[:6]))
@@ -463,7 +461,7 @@ def form_fields(made: Made) -> None:
 
 
 @feature
-def wrapped(made: Made) -> None:
+def wrapped(made: MadeWordFile) -> None:
     """Smart tags, custom XML and hyperlinks, within each other."""
     text = made.sentence()
     inner = f"<w:smartTag>{t(text[:8])}<w:customXml>{t(text[8:16])}</w:customXml></w:smartTag>"
@@ -472,7 +470,7 @@ def wrapped(made: Made) -> None:
 
 
 @feature
-def tables(made: Made) -> None:
+def tables(made: MadeWordFile) -> None:
     """Merged cells, and a table in a cell."""
 
     def cell(content: str, properties: str = "") -> str:
@@ -492,7 +490,7 @@ def tables(made: Made) -> None:
 
 
 @feature
-def signs(made: Made) -> None:
+def signs(made: MadeWordFile) -> None:
     """Signs that are no text: symbols, hyphens, tabs, breaks."""
     text = made.sentence()
     made.sentences[-1] = f"☑{text}"
@@ -509,7 +507,7 @@ def signs(made: Made) -> None:
 
 
 @feature
-def comments(made: Made) -> None:
+def comments(made: MadeWordFile) -> None:
     """A comment."""
     made.comments.append(made.sentence(kept=False))
     id_ = len(made.comments) - 1
@@ -519,7 +517,7 @@ def comments(made: Made) -> None:
 
 
 @feature
-def hidden(made: Made) -> None:
+def hidden(made: MadeWordFile) -> None:
     """Hidden text, by itself and by its style."""
     style = f"H{len(made.styles)}"
     made.styles.append(
@@ -533,7 +531,7 @@ def hidden(made: Made) -> None:
 
 
 @feature
-def formula(made: Made) -> None:
+def formula(made: MadeWordFile) -> None:
     """A formula."""
     made.body.append(
         p(
@@ -546,7 +544,7 @@ def formula(made: Made) -> None:
 
 
 @feature
-def objects(made: Made) -> None:
+def objects(made: MadeWordFile) -> None:
     """A picture, a chart, a diagram, an embedded object."""
     for uri, inner, what in (
         ("picture", "<pic:pic/>", "pictures"), ("chart", "", "charts"),
@@ -563,7 +561,7 @@ def objects(made: Made) -> None:
 
 
 @feature
-def initial(made: Made) -> None:
+def initial(made: MadeWordFile) -> None:
     """A large first letter, which is a paragraph of its own."""
     text = made.sentence()
     made.body.append(p(t(text[0]), properties='<w:framePr w:dropCap="drop" w:lines="3"/>'))
@@ -571,15 +569,15 @@ def initial(made: Made) -> None:
 
 
 @feature
-def sections(made: Made) -> None:
+def sections(made: MadeWordFile) -> None:
     """A section that ends before the file does."""
     made.body.append(p(made.runs(), properties=_SECTION))
     made.body.append(p(made.runs()))
 
 
-def of(rng: random.Random, names: list[str], *, strict: bool = False) -> Made:
+def of(rng: random.Random, names: list[str], *, strict: bool = False) -> MadeWordFile:
     """Make a file of some features, in their order."""
-    made = Made(rng, strict=strict)
+    made = MadeWordFile(rng, strict=strict)
     for name in names:
         FEATURES[name](made)
     return made

@@ -4,7 +4,6 @@ What the weights are changes nothing about the speed. Each model is written, mea
 of its own and deleted. Set LOCALRAG_TEST_VOCABULARY for the vocabulary of Qwen2.
 """
 
-import argparse
 import multiprocessing
 import os
 import tempfile
@@ -15,6 +14,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
+
+from bench.options import parser
 
 from localrag_models.chat import ChatRequest, Message
 
@@ -28,7 +29,7 @@ PASSAGE_TOKENS = (200, 480)
 
 
 @dataclass(frozen=True, slots=True)
-class Options:
+class ShapeOptions:
     """What the command line says of all measurements."""
 
     threads: int
@@ -50,7 +51,7 @@ class Stopwatch:
         self.cpu = time.process_time() - self._cpu
 
 
-def measure_chat(path: Path, options: Options) -> list[str]:
+def measure_chat(path: Path, options: ShapeOptions) -> list[str]:
     """Cells of one row: load, prompt, generation free and under a schema, memory."""
     from localrag_models.backends.llama_cpp.chat import LlamaCppChat
 
@@ -78,7 +79,7 @@ def measure_chat(path: Path, options: Options) -> list[str]:
     ]
 
 
-def measure_llama_cpp(path: Path, options: Options) -> list[str]:
+def measure_llama_cpp(path: Path, options: ShapeOptions) -> list[str]:
     """Cells of one row: load, passages of each length, memory."""
     from localrag_models.backends.llama_cpp.encoder import LlamaCppEmbedder
 
@@ -88,7 +89,7 @@ def measure_llama_cpp(path: Path, options: Options) -> list[str]:
     )
 
 
-def measure_sentence_transformers(folder: Path, options: Options) -> list[str]:
+def measure_sentence_transformers(folder: Path, options: ShapeOptions) -> list[str]:
     """Cells of one row, as `measure_llama_cpp`."""
     from localrag_models.backends.sentence_transformers import SentenceTransformersEmbedder
 
@@ -99,7 +100,7 @@ def measure_sentence_transformers(folder: Path, options: Options) -> list[str]:
     )
 
 
-def _measure_embedder(start: Callable[[], Any], options: Options) -> list[str]:
+def _measure_embedder(start: Callable[[], Any], options: ShapeOptions) -> list[str]:
     with Stopwatch() as load:
         embedder = start()
     cells = [f"{load.wall:.1f}"]
@@ -119,19 +120,21 @@ def _measure_embedder(start: Callable[[], Any], options: Options) -> list[str]:
 
 def peak() -> str:
     """GiB of memory this process had at most, weights included (Linux)."""
-    # Not of resource.getrusage, which counts what the process that started this one had.
+    # Not from resource.getrusage, which includes the parent's memory.
     lines = dict(line.split(":", 1) for line in Path("/proc/self/status").read_text().splitlines())
     return f"{int(lines['VmHWM'].split()[0]) / 2**20:.2f}"
 
 
-def alone(measure: Callable[[Path, Options], list[str]], path: Path, options: Options) -> list[str]:
+def alone(
+    measure: Callable[[Path, ShapeOptions], list[str]], path: Path, options: ShapeOptions
+) -> list[str]:
     """The cells that `measure` gives in a process of its own."""
     spawn = multiprocessing.get_context("spawn")
     with ProcessPoolExecutor(1, mp_context=spawn) as pool:
         return pool.submit(measure, path, options).result()
 
 
-def chat_rows(work: Path, layers: int, options: Options) -> Iterator[list[str]]:
+def chat_rows(work: Path, layers: int, options: ShapeOptions) -> Iterator[list[str]]:
     """One row for the chat model."""
     from tiny_models.full_size import QWEN3_8B, write_q4_k_m
 
@@ -145,7 +148,7 @@ def chat_rows(work: Path, layers: int, options: Options) -> Iterator[list[str]]:
     yield [name, "Q4_K_M", gigabytes(path), *alone(measure_chat, path, options)]
 
 
-def embedder_rows(work: Path, options: Options) -> Iterator[list[str]]:
+def embedder_rows(work: Path, options: ShapeOptions) -> Iterator[list[str]]:
     """One row for each runtime and precision of the embedder."""
     from tiny_models.encoder import E5_SMALL, write_embedder, write_gguf
 
@@ -187,23 +190,25 @@ def table(head: list[str], rows: Iterator[list[str]]) -> None:
 
 def main() -> None:
     """Measure the shapes asked for."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--shape", choices=["qwen3-8b", "e5-small"], help="one of them (both)")
-    parser.add_argument(
+    wanted = parser(__doc__, data=False)
+    wanted.add_argument("--shape", choices=["qwen3-8b", "e5-small"], help="one of them (both)")
+    wanted.add_argument(
         "--layers", type=int, default=0, metavar="N", help="of the chat model (all 36)"
     )
-    parser.add_argument("--threads", type=int, default=0, metavar="N", help="(one a core)")
-    parser.add_argument(
+    wanted.add_argument("--threads", type=int, default=0, metavar="N", help="(one a core)")
+    wanted.add_argument(
         "--gpu-layers", type=int, default=-1, metavar="N", help="on a GPU, if there is one (all)"
     )
-    parser.add_argument("--prompt", type=int, default=512, metavar="TOKENS", help="(512)")
-    parser.add_argument("--generate", type=int, default=32, metavar="TOKENS", help="(32)")
-    parser.add_argument("--passages", type=int, default=24, metavar="N", help="per length (24)")
-    parser.add_argument(
+    wanted.add_argument("--prompt", type=int, default=512, metavar="TOKENS", help="(512)")
+    wanted.add_argument("--generate", type=int, default=32, metavar="TOKENS", help="(32)")
+    wanted.add_argument("--passages", type=int, default=24, metavar="N", help="per length (24)")
+    wanted.add_argument(
         "--keep", type=Path, metavar="FOLDER", help="write the models there and leave them"
     )
-    given = parser.parse_args()
-    options = Options(given.threads, given.gpu_layers, given.prompt, given.generate, given.passages)
+    given = wanted.parse_args()
+    options = ShapeOptions(
+        given.threads, given.gpu_layers, given.prompt, given.generate, given.passages
+    )
     with folder_for_models(given.keep) as work:
         if given.shape != "e5-small":
             speeds = ["prompt tokens/s", "generated tokens/s", "the same under a schema"]

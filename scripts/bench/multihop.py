@@ -1,8 +1,8 @@
-"""English multi-hop questions: supporting paragraphs among the first ten of their corpora.
+"""English multi-hop questions: supporting paragraphs among the first ten hits.
 
-50 questions each of HotpotQA (994 passages) and MuSiQue (1,890 passages), by every way of
-searching: by words and, with ``--embedder``, by meaning and by both, fused by ranks and by scores;
-each without and with the pages whose titles stand in the text of the best hits.
+50 questions each of HotpotQA (994 passages) and MuSiQue (1,890 passages), by words and, with
+``--embedder``, by meaning and by both, fused by ranks and by scores. Each way is tried without and
+with pages whose titles occur in the best hits.
 """
 
 import json

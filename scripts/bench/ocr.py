@@ -180,7 +180,7 @@ def _page(
     chance: random.Random,
     most: int,
 ) -> tuple[Image.Image, str]:
-    """A scanned page, and what is printed on it."""
+    """A scanned page, and its text."""
     paragraphs = list(_paragraphs(chance.choice(laws)))
     first = chance.randrange(max(1, len(paragraphs) - 10))
     printed, text = _printed(paragraphs[first:], condition.dpi, vertical, font, most)

@@ -1,11 +1,10 @@
-"""Files of offices, made with known sentences: each is found and quoted exactly, or named.
+"""Office files made with known sentences: each is found and quoted exactly, or named.
 
 Workbooks, presentations, messages (.eml, .msg) and tables are made from a seed, added with the real
-command and indexed. Every sentence that a reader of the file sees must be found and be in the text
-word for word. What is not read must be named with its count.
+command and indexed. Every visible sentence must be found, word for word. Everything not read must
+be named with its count.
 """
 
-import argparse
 import csv
 import io
 import json
@@ -24,6 +23,7 @@ from pathlib import Path
 from typing import Any
 from xml.sax.saxutils import escape
 
+from bench.options import parser
 from bench.rates import rate
 
 _THINGS = ("桟橋", "渡し舟", "灯台", "水門", "倉庫", "係留杭", "荷揚場", "見張所", "艇庫", "浮標")
@@ -38,16 +38,13 @@ _ENDS = (
 
 
 @dataclass
-class Made:
-    """A file, and what it is known to hold.
+class MadeOfficeFile:
+    """A file, and its known content.
 
     Attributes:
-        name: of the file.
-        content: its bytes.
-        sentences: those that are to be found, as they are to be quoted.
-        shown: numbers and dates as they are to be in the text.
-        named: what is not to be read, and how many.
-        passed_over: what is attached and has no reader.
+        sentences: to be found and quoted in this form.
+        shown: numbers and dates as they must appear in the text.
+        named: parts not read, with their counts.
     """
 
     name: str
@@ -80,12 +77,12 @@ class Writer:
         return [self.sentence() for _ in range(self._random.randint(1, most))]
 
 
-def workbook(number: int, writer: Writer) -> Made:
+def workbook(number: int, writer: Writer) -> MadeOfficeFile:
     """A workbook: heads, formats, merged and hidden cells, comments, a second sheet."""
     import openpyxl
     from openpyxl.comments import Comment
 
-    made = Made(f"台帳{number}.xlsx", b"")
+    made = MadeOfficeFile(f"台帳{number}.xlsx", b"")
     book = openpyxl.Workbook()
     sheet = book.active
     sheet.title = "一覧"
@@ -242,9 +239,9 @@ def _relations(targets: Sequence[tuple[str, str]]) -> str:
     return f'<Relationships xmlns="{_REL}">{rows}</Relationships>'
 
 
-def presentation(number: int, writer: Writer) -> Made:
+def presentation(number: int, writer: Writer) -> MadeOfficeFile:
     """A presentation: titles, boxes, groups, a table, notes and a hidden slide."""
-    made = Made(f"説明{number}.pptx", b"")
+    made = MadeOfficeFile(f"説明{number}.pptx", b"")
     slides = []
     for at in range(1, 4):
         title, lines, notes = f"第{at}部　概要", writer.sentences(4), writer.sentences(2)
@@ -269,9 +266,9 @@ def presentation(number: int, writer: Writer) -> Made:
     return made
 
 
-def message(number: int, writer: Writer) -> Made:
+def message(number: int, writer: Writer) -> MadeOfficeFile:
     """A message in one of the charsets that are used, with an attachment."""
-    made = Made(f"連絡{number}.eml", b"")
+    made = MadeOfficeFile(f"連絡{number}.eml", b"")
     mail = EmailMessage()
     mail["From"] = "管理者 <kanri@example.jp>"
     mail["To"] = "利用者 <riyo@example.jp>"
@@ -302,7 +299,7 @@ def message(number: int, writer: Writer) -> Made:
     return made
 
 
-def outlook(number: int, writer: Writer) -> Made:
+def outlook(number: int, writer: Writer) -> MadeOfficeFile:
     """A message as Outlook saves it."""
     lines, attached = writer.sentences(5), writer.sentences(2)
     content = msg(
@@ -311,7 +308,7 @@ def outlook(number: int, writer: Writer) -> Made:
         code_page=932 if number % 2 else 0,
         attachments={"別紙.txt": "\n".join(attached).encode()},
     )
-    return Made(f"伝言{number}.msg", content, [*lines, *attached])
+    return MadeOfficeFile(f"伝言{number}.msg", content, [*lines, *attached])
 
 
 def msg(
@@ -326,9 +323,9 @@ def msg(
     page: str = "",
     attachments: dict[str, bytes] | None = None,
 ) -> bytes:
-    """A message of Outlook; with a code page its texts are in bytes, else in UTF-16.
+    """A message of Outlook; texts are bytes in a code page, or UTF-16.
 
-    With `rtf`, which is compressed, or `page`, which is HTML, it has that body besides.
+    `rtf` (compressed) or `page` (HTML) adds that body.
     """
     kind = "001E" if code_page else "001F"
     encoding = f"cp{code_page}" if code_page else "utf-16-le"
@@ -405,7 +402,7 @@ def compound(content: dict[str, Any]) -> bytes:
 
 
 def _enter(entries: list[dict[str, Any]], name: str, content: dict[str, Any] | bytes) -> int:
-    """Enter a stream, or a folder with what is in it; its number."""
+    """Enter a stream, or a folder with its content; returns its number."""
     number = len(entries)
     if isinstance(content, bytes):
         entries.append({"name": name, "kind": 2, "data": content, "size": len(content)})
@@ -438,9 +435,9 @@ def _entry(entry: dict[str, Any]) -> bytes:
     )
 
 
-def table(number: int, writer: Writer) -> Made:
+def table(number: int, writer: Writer) -> MadeOfficeFile:
     """A table as text, in the encodings and with the separators that programs write."""
-    made = Made(f"表{number}.{'tsv' if number % 5 == 0 else 'csv'}", b"")
+    made = MadeOfficeFile(f"表{number}.{'tsv' if number % 5 == 0 else 'csv'}", b"")
     separator = "\t" if number % 5 == 0 else (",", ";")[number % 2]
     out = io.StringIO()
     rows = csv.writer(out, delimiter=separator, lineterminator="\r\n")
@@ -453,10 +450,16 @@ def table(number: int, writer: Writer) -> Made:
     return made
 
 
-KINDS: Sequence[Callable[[int, Writer], Made]] = (workbook, presentation, message, outlook, table)
+KINDS: Sequence[Callable[[int, Writer], MadeOfficeFile]] = (
+    workbook,
+    presentation,
+    message,
+    outlook,
+    table,
+)
 
 
-def files(count: int, seed: int) -> Iterator[Made]:
+def files(count: int, seed: int) -> Iterator[MadeOfficeFile]:
     """So many files of all kinds in turn."""
     for number in range(count):
         yield KINDS[number % len(KINDS)](number // len(KINDS) + 1, Writer(seed * 1_000 + number))
@@ -464,7 +467,7 @@ def files(count: int, seed: int) -> Iterator[Made]:
 
 def main() -> int:
     """Make the files, add them, and count."""
-    options = argparse.ArgumentParser(description=__doc__)
+    options = parser(__doc__, data=False)
     options.add_argument("--files", type=int, default=100, metavar="N", help="files (100)")
     options.add_argument("--seed", type=int, default=36, metavar="N", help="of the files (36)")
     given = options.parse_args()
@@ -499,8 +502,8 @@ def added(home: Path, folder: Path) -> dict[str, Any]:
     return report
 
 
-def missing(home: Path, made: Sequence[Made], report: dict[str, Any]) -> Iterator[str]:
-    """Say what is not found, not quoted exactly, or not named, a line each."""
+def missing(home: Path, made: Sequence[MadeOfficeFile], report: dict[str, Any]) -> Iterator[str]:
+    """One line for each sentence not found, not exact, or not named."""
     import localrag
     from localrag.corpus.types import omissions_of
 

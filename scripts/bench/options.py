@@ -8,27 +8,30 @@ REPOSITORY = Path(__file__).parents[2]
 
 
 def parser(
-    description: str | None, *, work: bool = False, embedder: bool = False
+    description: str | None, *, data: bool = True, work: bool = False, embedder: bool = False
 ) -> argparse.ArgumentParser:
-    """Make a parser that knows ``--data``, and where asked ``--work`` and ``--embedder``.
+    """Make a parser with ``--data``, ``--work`` and ``--embedder``, as requested.
 
     Args:
-        description: the docstring of the script, shown as it is written.
+        description: the docstring of the script, printed unchanged.
+        data: whether the script reads public data.
         work: whether the script keeps corpora between runs.
         embedder: whether it can search by meaning.
     """
     made = argparse.ArgumentParser(
         description=description, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    made.add_argument(
-        "--data",
-        type=_folder,
-        # As a string, so that it is checked too.
-        default=os.environ.get("LOCALRAG_SHARED_DATA") or str(REPOSITORY.parent / "shared/data"),
-        metavar="FOLDER",
-        help="public data; without it LOCALRAG_SHARED_DATA, else ../shared/data beside the "
-        "repository",
-    )
+    if data:
+        made.add_argument(
+            "--data",
+            type=_folder,
+            # As a string, so that it is checked too.
+            default=os.environ.get("LOCALRAG_SHARED_DATA")
+            or str(REPOSITORY.parent / "shared/data"),
+            metavar="FOLDER",
+            help="public data; without it LOCALRAG_SHARED_DATA, else ../shared/data beside the "
+            "repository",
+        )
     if work:
         made.add_argument(
             "--work",

@@ -1,21 +1,29 @@
-"""Work done by a process of its own, which may die of it: how that ended, or what it gave back.
+"""Work in a process of its own, which may be killed: how it ended, or what it returned.
 
-A process is forked, so that nothing is imported anew for each of hundreds of rounds. Whoever calls
-has no store or index open meanwhile.
+Processes are forked, so hundreds of rounds import modules once. The caller may have no store or
+index open meanwhile.
 """
 
+import argparse
 import json
 import os
+import random
 import resource
+import shutil
 import signal
 import tempfile
 import time
 import traceback
 import warnings
+from collections import Counter
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
+from bench.rates import rate
+
+Note = Callable[[object], None]
 _LOOKS = 0.005
 
 
@@ -61,13 +69,6 @@ def result_of(work: Callable[[], Any], goes_on: Callable[[], bool]) -> Any:
     return value["gives"]
 
 
-def killed_after(seconds: float, work: Callable[[], object]) -> None:
-    """Begin some work, and kill its process and all that it started after so many seconds."""
-    process = _forked(work)
-    time.sleep(seconds)
-    _kill(process)
-
-
 def carry_out(work: Callable[[], object]) -> None:
     """Have a process of its own do some work, to its end.
 
@@ -84,7 +85,17 @@ def told(log: Path) -> list[Any]:
     return [json.loads(line) for line in log.read_bytes().split(b"\n")[:-1]]
 
 
-def noting(log: Path) -> Callable[[object], None]:
+def noted(log: Path, wanted: int) -> bool:
+    """Whether so many lines are noted."""
+    return len(told(log)) >= wanted
+
+
+def last_stage(lines: list[Any]) -> str:
+    """The last stage noted."""
+    return next((line["at"] for line in reversed(lines) if "at" in line), "start")
+
+
+def noting(log: Path) -> Note:
     """What notes a value in such a file: once it returns no kill can lose it."""
     file = os.open(log, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
 
@@ -95,12 +106,7 @@ def noting(log: Path) -> Callable[[object], None]:
 
 
 def killed_once(ready: Callable[[], bool], seconds: float, work: Callable[[], object]) -> bool:
-    """Begin some work, and kill its process and all that it started once something is the case.
-
-    Args:
-        ready: asked again and again, whether it is.
-        seconds: that it is killed after that.
-        work: done by a process of its own.
+    """Start some work, and kill its process group so many seconds after `ready` says so.
 
     Returns:
         Whether it was killed; it may have ended before.
@@ -122,9 +128,149 @@ def killed_once(ready: Callable[[], bool], seconds: float, work: Callable[[], ob
 
 
 def processor_seconds() -> float:
-    """Seconds of the processor of the processes that this one has started and that have ended."""
+    """Processor seconds of all ended child processes."""
     used = resource.getrusage(resource.RUSAGE_CHILDREN)
     return used.ru_utime + used.ru_stime
+
+
+class KilledCase:
+    """Work on a workspace to be killed (`kill.py`).
+
+    Attributes:
+        size: of the data, without ``--size``.
+    """
+
+    size: ClassVar[int] = 0
+
+    def __init__(self, chosen: argparse.Namespace, folder: Path) -> None:
+        self.chosen, self.folder, self.base = chosen, folder, folder / "base"
+        self.chance = random.Random(chosen.seed)
+        self.count: int = self.size if chosen.size is None else chosen.size
+
+    def prepare(self) -> None:
+        """Make the base."""
+        raise NotImplementedError
+
+    def work(self, home: Path, note: Note) -> None:
+        """Do the work in its own process; `note` takes acknowledged results."""
+        raise NotImplementedError
+
+    def copy(self, name: str) -> Path:
+        """A copy of the base."""
+        return Path(shutil.copytree(self.base, self.folder / name))
+
+    def act(self, home: Path, log: Path) -> Callable[[], None]:
+        """The work, noting in a log."""
+        return lambda: self.work(home, noting(log))
+
+
+class EachRound(KilledCase):
+    """Work that is killed once in each round, in a new copy of the base."""
+
+    seconds: float | None = None
+    """Time within which it is killed; None for the undisturbed time."""
+
+    def undisturbed(self, home: Path, lines: list[Any]) -> None:
+        """Keep the result of work that nobody killed."""
+
+    def meanwhile(self, home: Path) -> None:
+        """Look at the workspace while the work is done."""
+
+    def moment(self, seconds: float) -> tuple[Callable[[list[Any]], bool], float]:
+        """When it is killed: after what it told satisfies a condition, and so many seconds."""
+        return (lambda _: True), self.chance.uniform(0.0, seconds)
+
+    def left(self, home: Path, lines: list[Any]) -> str:
+        """Check what a kill has left, and name its state."""
+        raise NotImplementedError
+
+    def complete(self, home: Path, log: Path) -> None:
+        """Do the work again, to its end."""
+        carry_out(self.act(home, log))
+
+    def completed(self, home: Path, before: list[Any], after: list[Any]) -> None:
+        """Check the result of both runs, by what they told."""
+
+    def run(self) -> None:
+        """Run all rounds and print the outcome."""
+        self.prepare()
+        seconds = self.seconds or self._timed()
+        found: Counter[str] = Counter()
+        logs = [self.folder / "killed.log", self.folder / "whole.log"]
+        while found.total() < self.chosen.rounds:
+            home = self.copy("round")
+            killed = self._killed(home, logs[0], seconds)
+            state = self.left(home, told(logs[0]))
+            self.complete(home, logs[1])
+            self.completed(home, *map(told, logs))
+            shutil.rmtree(home)
+            for log in logs:
+                log.unlink(missing_ok=True)
+            if killed:
+                found[state] += 1
+            else:
+                # It was faster than the first time, and there was nothing left to kill.
+                seconds *= 0.9
+        n = self.chosen.rounds
+        print(f"n = {n}, lost, mixed or done twice: {rate(0, n)}; found {dict(found)}")
+
+    def _timed(self) -> float:
+        home, log, began = self.copy("undisturbed"), self.folder / "log", time.perf_counter()
+        self.complete(home, log)
+        seconds = time.perf_counter() - began
+        self.undisturbed(home, told(log))
+        print(f"undisturbed {seconds:.1f} s", flush=True)
+        return seconds
+
+    def _killed(self, home: Path, log: Path, seconds: float) -> bool:
+        ready, wait = self.moment(seconds)
+        until: float | None = None
+
+        def due() -> bool:
+            nonlocal until
+            self.meanwhile(home)
+            if until is None and ready(told(log)):
+                until = time.monotonic() + wait
+            return until is not None and time.monotonic() >= until
+
+        return killed_once(due, 0.0, self.act(home, log))
+
+
+class OneRun(KilledCase):
+    """One run that is killed again and again, each time after some notes more."""
+
+    wait: ClassVar[float]
+    """Seconds after a note within which it is killed."""
+
+    def killed(self, home: Path, before: list[Any], since: list[Any]) -> None:
+        """Check the state after a kill, by notes before and since the last one."""
+
+    def compare(self, whole: Path, broken: Path, lines: list[Any], kills: int) -> str:
+        """Check that both runs end alike; returns a sentence."""
+        raise NotImplementedError
+
+    def run(self) -> None:
+        """Run once undisturbed and once with kills, and compare."""
+        # In a process of its own, because the next ones are forked: nothing may be open here.
+        carry_out(self.prepare)
+        whole, broken = self.copy("whole"), self.copy("broken")
+        log, began = self.folder / "whole.log", time.perf_counter()
+        carry_out(self.act(whole, log))
+        most = len(told(log))
+        print(f"{most:,} notes undisturbed, {time.perf_counter() - began:.1f} s", flush=True)
+        log, kills = self.folder / "broken.log", 0
+        for number in range(self.chosen.rounds):
+            before = told(log)
+            more = 2 * (most - len(before)) // (self.chosen.rounds - number + 1)
+            wanted = len(before) + self.chance.randrange(max(1, more))
+            ready = partial(noted, log, wanted)
+            if not killed_once(ready, self.chance.uniform(0, self.wait), self.act(broken, log)):
+                break
+            kills += 1
+            self.killed(broken, before, told(log)[len(before) :])
+        carry_out(self.act(broken, log))
+        print(f"killed {kills} times: {self.compare(whole, broken, told(log), kills)}")
+        print(f"n = {kills} kills after which it did not go on as it was: {rate(0, kills)}")
 
 
 def _forked(work: Callable[[], object]) -> int:

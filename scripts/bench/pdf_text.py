@@ -1,22 +1,21 @@
-"""PDF read as text: the share of sentences that are right, of characters, and pages a second.
+"""PDF read as text: share of right sentences and characters, pages a second.
 
-The files are made here, so every sentence in them is known: running text in one and two columns,
-vertical, turned, with running heads, tables, notes, hyphens, and every predefined CMap. A sentence
-is right where it is one of the sentences that localrag splits the text into, letter by letter.
-``--real`` takes PDF files that were printed from the same source as web pages: NAME.pdf beside
-NAME.html, or beside a folder NAME of .html files. The paragraphs of the web pages say what is in
-the PDF. Left out are titles, definitions, cells, and paragraphs with links, notes or pictures:
-print shows them otherwise. So are sentences that a block cuts off within brackets, and pages for
-searching. Quotation
-marks, dashes and ligatures count as the same, and soft hyphens, marks of items and numbers of notes
-as none: they are set by the program that makes the page.
-``--tools PYTHON`` takes 30 files that other programs make: reportlab, fpdf2, WeasyPrint, typst,
-matplotlib, xhtml2pdf and LibreOffice, those of them that an interpreter has. Give them a virtual
-environment of their own: pip install reportlab fpdf2 weasyprint typst matplotlib xhtml2pdf.
-``--all`` compares pypdf, pdfminer.six and the text of PDFium as it is, where they are installed.
+The files are made here, so every sentence is known: text in one and two columns, vertical, turned,
+with running heads, tables, notes, hyphens, and every predefined CMap. A sentence is right if
+localrag's sentences contain it, letter by letter.
+
+``--real`` takes PDF files printed from web pages: NAME.pdf beside NAME.html, or beside a folder
+NAME of .html files. The paragraphs of the pages are the truth. Left out are titles, definitions,
+cells, paragraphs with links, notes or pictures, sentences cut off in brackets, and search pages.
+Quotation marks, dashes and ligatures count as equal; soft hyphens, item marks and note numbers are
+ignored.
+
+``--tools PYTHON`` takes 30 files made by reportlab, fpdf2, WeasyPrint, typst, matplotlib, xhtml2pdf
+and LibreOffice, if the interpreter has them. Give them their own environment: pip install reportlab
+fpdf2 weasyprint typst matplotlib xhtml2pdf. ``--all`` compares pypdf, pdfminer.six and PDFium's
+text, if installed.
 """
 
-import argparse
 import json
 import re
 import subprocess
@@ -33,8 +32,9 @@ from time import process_time
 
 import lxml.html
 import psutil
+from bench.options import parser
 from bench.rates import rate
-from printed_documents import Made, made
+from printed_documents import MadeDocument, made
 
 from localrag.corpus.readers.flowing import is_wide
 from localrag.corpus.readers.pdf import read_pdf
@@ -113,7 +113,7 @@ def _is_whole(sentence: str) -> bool:
     return not sentence.startswith(")") and sentence.count("(") <= sentence.count(")")
 
 
-def real(folder: Path) -> Iterator[Made]:
+def real(folder: Path) -> Iterator[MadeDocument]:
     """PDF files of a folder, with sentences of the web pages that were made of the same source."""
     import pypdfium2
 
@@ -134,17 +134,11 @@ def real(folder: Path) -> Iterator[Made]:
         step = max(1, len(long) // _MOST_OF_A_FILE)
         data = path.read_bytes()
         with pypdfium2.PdfDocument(data) as document:
-            yield Made(path.stem, data, long[::step], len(document))
+            yield MadeDocument(path.stem, data, long[::step], len(document))
 
 
-def by_tools(python: str, count: int, seed: int) -> Iterator[Made]:
-    """PDF files that other programs make; those that are missing are named.
-
-    Args:
-        python: an interpreter that has their packages.
-        count: how many files.
-        seed: of their sentences.
-    """
+def by_tools(python: str, count: int, seed: int) -> Iterator[MadeDocument]:
+    """PDF files made by other programs; missing programs are named."""
     import pypdfium2
 
     script = Path(__file__).parents[1] / "printed_by_tools.py"
@@ -157,11 +151,11 @@ def by_tools(python: str, count: int, seed: int) -> Iterator[Made]:
         for one in report["made"]:
             data = (Path(place) / one["file"]).read_bytes()
             with pypdfium2.PdfDocument(data) as document:
-                yield Made(Path(one["file"]).stem, data, one["sentences"], len(document))
+                yield MadeDocument(Path(one["file"]).stem, data, one["sentences"], len(document))
 
 
 def _processor_seconds() -> float:
-    """Of this process and of the one in which localrag reads PDF."""
+    """Of this process, and of localrag's PDF process."""
     read = 0.0
     for child in psutil.Process().children():
         with suppress(psutil.Error):
@@ -175,7 +169,11 @@ def _letters(text: str) -> str:
 
 
 def judge(
-    read: Callable[[bytes], str], files: Sequence[Made], *, show: bool, is_real: bool = False
+    read: Callable[[bytes], str],
+    files: Sequence[MadeDocument],
+    *,
+    show: bool,
+    is_real: bool = False,
 ) -> _Figures:
     """How much of some files is read right."""
     figures = _Figures()
@@ -217,15 +215,15 @@ def judge(
 
 def main() -> None:
     """Print a row for each reader."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--files", type=int, help="how many (32; 30 of other programs)")
-    parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--all", action="store_true", help="compare other readers")
-    parser.add_argument("--misses", action="store_true", help="show sentences that are missing")
-    parser.add_argument("--write", type=Path, help="a folder for the files")
-    parser.add_argument("--real", type=Path, help="a folder of PDF files and their web pages")
-    parser.add_argument("--tools", metavar="PYTHON", help="which has the programs that make files")
-    options = parser.parse_args()
+    wanted = parser(__doc__, data=False)
+    wanted.add_argument("--files", type=int, help="how many (32; 30 of other programs)")
+    wanted.add_argument("--seed", type=int, default=1)
+    wanted.add_argument("--all", action="store_true", help="compare other readers")
+    wanted.add_argument("--misses", action="store_true", help="show sentences that are missing")
+    wanted.add_argument("--write", type=Path, help="a folder for the files")
+    wanted.add_argument("--real", type=Path, help="a folder of PDF files and their web pages")
+    wanted.add_argument("--tools", metavar="PYTHON", help="which has the programs that make files")
+    options = wanted.parse_args()
     if options.real:
         files = list(real(options.real))
     elif options.tools:

@@ -15,8 +15,8 @@ class PeakMemory:
     """Measures while the block runs.
 
     Attributes:
-        bytes: highest sum of the resident memory of all processes; pages they share count once
-            for each, so the truth is a little lower.
+        bytes: highest sum of resident memory over all processes. Shared pages count once for each,
+            so the truth is a little lower.
     """
 
     def __init__(self) -> None:

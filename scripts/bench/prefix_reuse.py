@@ -1,11 +1,11 @@
 """Prefix reuse: tokens evaluated for many sentences against one document, or separately."""
 
-import argparse
 import json
 import tempfile
 import time
 from pathlib import Path
 
+from bench.options import parser
 from tiny_models.chat import Shape, write_chat_gguf
 
 from localrag_models.backends.llama_cpp.chat import LlamaCppChat
@@ -21,7 +21,7 @@ ARTICLE = "第{}条　船長は、渡し舟に乗る者の数が定員を超え�
 
 def main() -> None:
     """Judge every sentence twice: after one another, and each with nothing to take over."""
-    options = argparse.ArgumentParser(description=__doc__)
+    options = parser(__doc__, data=False)
     options.add_argument("--sentences", type=int, default=20, metavar="N", help="to judge (20)")
     options.add_argument(
         "--document", type=int, default=2000, metavar="TOKENS", help="length (2000)"

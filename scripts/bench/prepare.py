@@ -1,20 +1,20 @@
 """Preparing thousands of passages: rows a second, memory, five kills, the forecast.
 
-The passages are the 6,119 of 2WikiMultiHopQA, after them those of the other multi-hop sets and of
-JSQuAD. A dry run tells how long a layer takes. Then it is made, by a process that is killed (-9)
-some times at random moments and started again, and by one that runs to the end. What the forecast
-is held against is the time that the rows took, those of the dry run left out.
+The passages are the 6,119 of 2WikiMultiHopQA, then those of the other multi-hop sets and JSQuAD. A
+dry run forecasts the time. Then a process makes the layer, killed (-9) at random moments and
+started again, until it ends. The forecast is compared with the time of the rows, without the dry
+run's.
 
-Without ``--model`` the model is a tiny one of random weights: its replies are malformed, and what
-is measured is what surrounds the model. A real small model is one of ``make lab``. ``scripted`` is
-one whose replies follow from the prompt, as in ``kill_prepare.py``, after a millisecond for each
-thousand characters: ten thousand documents take minutes.
+Without ``--model`` the model has random weights and malformed replies: the figures are of the code
+around it. `make lab` has a real small model. ``scripted`` replies follow from the prompt, after a
+millisecond for each thousand characters: ten thousand documents take minutes.
 """
 
 import argparse
 import json
 import os
 import random
+import re
 import shutil
 import signal
 import subprocess
@@ -26,19 +26,29 @@ from pathlib import Path
 from typing import Any
 
 from bench.corpora import make_searchable
-from bench.kill_prepare import CATEGORIES, reader
 from bench.options import parser
+from tiny_models.scripted import ScriptedChat, rewriting
 
 from localrag.corpus.config import Config, EmbeddingConfig
 from localrag.corpus.workspace import Workspace
-from localrag.prepare.categories import as_toml
 from localrag.prepare.layers import DECONTEXTUALIZED, METADATA, SYNTHETIC_QA, DerivedLayer
+from localrag.prepare.metadata import Category, as_toml
 from localrag.prepare.preparing import prepare
 from localrag_models.store import ModelStore
 
 NAME = "wiki"
 SCRIPTED = "scripted"
-"""Stands in the place of a model for one whose replies follow from the prompt."""
+"""Names the model with replies that follow from the prompt."""
+_DOCUMENT = re.compile(r'name="(?:document|文書) (.*?)">')
+_SENTENCE = re.compile(r'name="(?:sentence|文)">\s*(.*?)\s*</', re.DOTALL)
+_REWRITTEN = re.compile(r'name="(?:rewritten sentence|書き直した文)">\s*(.*?)\s*</', re.DOTALL)
+_PRONOUN = re.compile(r"(?:He|She|It|They|His|Her|Its|Their|This|These)\b")
+_NUMBERED = re.compile(r'name="(.*?)">\s*1: (\S+)')
+_ITEM = re.compile(r"^- (.*)$", re.MULTILINE)
+CATEGORIES = {
+    "length": Category(about="The length of the title", values=("short", "medium", "long")),
+}
+_KANA = str.maketrans("0123456789", "まみむめもやゆよらり")
 
 
 def main() -> None:
@@ -73,7 +83,7 @@ def main() -> None:
         print("the dry run has made all of them: nothing is left to be forecast")
         return
     took = sum(row.seconds for row in rows[sampled:])
-    # A run that nobody killed tells how long it took with all that surrounds the model.
+    # An undisturbed run also gives the time of the code around the model.
     whole = took if chosen.kills else report["seconds"]
     print(
         f"{chosen.layer}: {len(rows):,} rows in {took:,.0f} s of the model: "
@@ -187,7 +197,7 @@ def _ended(process: "subprocess.Popen[bytes]") -> tuple[dict[str, Any], int]:
 def _killed(process: "subprocess.Popen[bytes]", seconds: float) -> int:
     """Kill a process after some seconds; its highest memory in bytes."""
     time.sleep(seconds)
-    # By its number: `Popen.kill` would take what is told of a process that has ended.
+    # By its number: `Popen.kill` would reap the ended process.
     os.kill(process.pid, signal.SIGKILL)
     return _waited(process)
 
@@ -198,6 +208,37 @@ def _waited(process: "subprocess.Popen[bytes]") -> int:
     _, status, usage = os.wait4(process.pid, 0)
     process.returncode = os.waitstatus_to_exitcode(status)
     return usage.ru_maxrss * 1024
+
+
+def reader() -> ScriptedChat:
+    """The model of all runs."""
+
+    class ScriptedReader(ScriptedChat):
+        def chat(self, request: Any, *args: Any, **kwargs: Any) -> Any:
+            self._replies = [reply_to(request.messages[-1].content)]
+            return super().chat(request, *args, **kwargs)
+
+    return ScriptedReader()
+
+
+def reply_to(prompt: str) -> str:
+    """What the model says."""
+    if rewritten := _REWRITTEN.search(prompt):
+        name, _, rest = rewritten[1].partition(" ")
+        return json.dumps({"pairs": [{"question": f"What {rest[:200]}?", "answer": name}]})
+    if items := _ITEM.findall(prompt):
+        return json.dumps({"summary": items[0]})
+    if first := _NUMBERED.search(prompt):
+        # In kana, to share no English word and no figure with the answer.
+        number = str(sum(map(ord, first[1]))).translate(_KANA)
+        pair = {"sentences": [1], "question": f"{number}のはじめは何か", "answer": first[2]}
+        return json.dumps({"pairs": [pair]})
+    title, sentence = _DOCUMENT.search(prompt), _SENTENCE.findall(prompt)
+    assert title
+    if not sentence:
+        length = CATEGORIES["length"].values[min(len(title[1]) // 10, 2)]
+        return json.dumps({"length": [length]})
+    return rewriting(sentence[-1], _PRONOUN.sub(title[1], sentence[-1], count=1))
 
 
 if __name__ == "__main__":

@@ -1,14 +1,14 @@
-"""How fast a processor reads a prompt in batches of different sizes.
+"""Speed of reading a prompt in batches of different sizes.
 
-Seconds of the processor are counted, so that what else runs hardly matters; the sizes take turns,
-round after round.
+Processor seconds are counted, so other work hardly matters. The sizes take turns.
 """
 
-import argparse
 import time
 from collections import defaultdict
 from pathlib import Path
 from statistics import median
+
+from bench.options import parser
 
 from localrag_models.backends.llama_cpp.native import Model, runtime
 
@@ -34,7 +34,7 @@ def seconds(model: Model, prompt: list[int], size: int) -> float:
 
 def main() -> None:
     """Measure and print a table."""
-    made = argparse.ArgumentParser(description=__doc__)
+    made = parser(__doc__, data=False)
     made.add_argument("model", type=Path, help="a chat model in a GGUF file")
     made.add_argument("--tokens", type=int, default=512, help="of the prompt")
     made.add_argument("--rounds", type=int, default=5)

@@ -1,8 +1,7 @@
 """Provision recall on four-choice law questions: gold articles among the first hits, by stage.
 
-The corpus is the 327 laws and the gold passages that they lack; with ``--all-laws`` also the
-4,155 laws in plain text. A gold article counts as found when a hit is that article of the law, or
-the document that holds its gold passage.
+The corpus is the 327 laws with their missing gold passages; ``--all-laws`` adds the 4,155 laws in
+plain text. A hit counts if it is the gold article, or the document with its gold passage.
 """
 
 import time

@@ -1,12 +1,11 @@
-"""What an index of questions does to single facts: JSQuAD by synthetic questions, passages, both.
+"""An index of questions for single facts: JSQuAD by synthetic questions, passages, both.
 
-The corpus are the paragraphs of the 200 questions of JSQuAD whose ids hash lowest
-(``--questions``), with further ones beside them (``--beside``); each is a document. A model
-(``--model``) makes up to six synthetic questions of each, once: stopped, the same command goes on.
-Then every question is asked of the passages, of the synthetic questions alone, and of both
-together (reciprocal rank fusion, as in `pr3-localrag`): is its paragraph found first, and among the
-first ten? A paragraph of which no synthetic question was kept cannot be found by any; how many
-there are is told, and what is found of the others.
+The corpus has the paragraphs of the 200 questions of JSQuAD with the lowest hashes of ids
+(``--questions``), and others (``--beside``); each is a document. A model (``--model``) writes up to
+six synthetic questions for each, once; a stopped run continues. Every question is then asked of the
+passages, of the synthetic questions, and of both (reciprocal rank fusion, as in `pr3-localrag`): is
+its paragraph first, and among the first ten? Paragraphs without a synthetic question cannot be
+found by one; they are counted, and the others listed apart.
 """
 
 import argparse
@@ -18,7 +17,7 @@ from pathlib import Path
 from bench.corpora import installed, make_searchable
 from bench.options import parser
 from bench.rates import rate
-from bench.squad import JUDGES, Asked, questions
+from bench.squad import JUDGES, SquadQuestion, questions
 
 from localrag.corpus.config import Config, load
 from localrag.corpus.workspace import Workspace
@@ -68,7 +67,7 @@ def main() -> None:
 
 
 def _prepared(
-    chosen: argparse.Namespace, every: Iterable[Asked], ids: Mapping[str, str]
+    chosen: argparse.Namespace, every: Iterable[SquadQuestion], ids: Mapping[str, str]
 ) -> tuple[Workspace, str, Config]:
     """The corpus of the paragraphs with their synthetic questions; made once."""
     pages = {one.context: one.page for one in every}

@@ -1,9 +1,9 @@
-"""A batch on Ray: as alone, though workers and drivers are killed; what it costs, how it scales.
+"""A batch on Ray: equal results although workers and drivers are killed, cost, scaling.
 
-Made-up questions over the sample corpus are answered alone, then by workers on Ray while these and
-the process that gives them work are killed with -9 in turn, at random moments. Every call for an
-answer is noted in a log of its own before it is made. One worker is timed against none. At last
-many workers are simulated: the model of each sleeps. Needs the extra ray.
+Made-up questions over the sample corpus are answered alone, then by workers on Ray. Workers and
+driver are killed with -9 in turn, at random moments. Every call is noted in a log before it is
+made. One worker is timed against none. Last, many workers with a sleeping model are simulated.
+Needs the extra ray.
 """
 
 import argparse
@@ -22,7 +22,8 @@ from pathlib import Path
 from typing import Any
 
 import psutil
-from bench.batch import essence, made_up, prepare
+from bench.killed_models import essence_of_row, made_up, prepare_batch
+from bench.options import parser
 from bench.own_process import noting, told
 from bench.rates import rate
 
@@ -46,9 +47,7 @@ def main() -> None:
         paths = Path(home), Path(questions), Path(out), Path(log)
         print(json.dumps(on_ray(*paths, int(workers), float(sleep))))
         return
-    options = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    options = parser(__doc__, data=False)
     options.add_argument("--questions", type=int, default=1000, metavar="N", help="rows (1000)")
     options.add_argument("--kills", type=int, default=5, metavar="N", help="kills (5)")
     options.add_argument("--workers", type=int, default=2, metavar="N", help="on Ray (2)")
@@ -77,7 +76,7 @@ def bench(chosen: argparse.Namespace, folder: Path) -> None:
     chance = random.Random(chosen.seed)
     home, questions = folder / "home", folder / "questions.jsonl"
     made_up(questions, chosen.questions, chance)
-    prepare(home, chosen)
+    prepare_batch(home, chosen)
     workspace = Workspace.locate(home)
 
     before = alone(workspace, questions, folder / "alone.jsonl")
@@ -163,7 +162,7 @@ def with_kills(
 
 
 def simulated(chosen: argparse.Namespace, folder: Path) -> None:
-    """Time a batch whose workers sleep in the place of writing."""
+    """Time a batch whose workers sleep instead of writing."""
     count = chosen.simulated * chosen.rounds
     made_up(folder / "questions.jsonl", count, random.Random(chosen.seed))
     many = taken(command(folder, "many", chosen.simulated, chosen.sleep))
@@ -177,10 +176,10 @@ def simulated(chosen: argparse.Namespace, folder: Path) -> None:
 def on_ray(
     home: Path, questions: Path, out: Path, log: Path, workers: int, sleep: float
 ) -> tuple[float, float]:
-    """Run the batch on Ray; gives the seconds of `Taken`.
+    """Run the batch on Ray; returns the seconds of `Taken`.
 
-    Each call is noted with the process that makes it. Of workers that sleep a process has ten, so
-    that it is the driver that is measured, and not how many processes a machine can hold.
+    Each call is noted with its process. A process has ten sleeping workers, so that the driver is
+    measured, and not the number of processes.
     """
     workspace = Workspace.locate(home)
     at_once = min(10, workers) if sleep else 1
@@ -203,7 +202,7 @@ def on_ray(
 
 
 def of_all_processes() -> float:
-    """Seconds that the processors have worked for this process and all that it started."""
+    """Processor seconds of this process and all its children."""
     own = psutil.Process()
     every = (each.cpu_times() for each in (own, *own.children(recursive=True)))
     return sum(times.user + times.system for times in every)
@@ -261,7 +260,7 @@ def command(folder: Path, name: str, workers: int, sleep: float = 0) -> list[str
 
 def same_as(one: dict[str, object], other: dict[str, object]) -> bool:
     """Whether two rows say the same."""
-    return essence(one) == essence(other)
+    return essence_of_row(one) == essence_of_row(other)
 
 
 if __name__ == "__main__":

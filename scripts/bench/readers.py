@@ -1,8 +1,8 @@
-"""Law files: each is read without error, with every article, each of them complete.
+"""Law files: read without error, with every article complete.
 
-For every ``Article`` element the text content of the XML (ruby readings left out) is compared with
-the text of its passage (figure references left out), both without white space. The numbers of
-articles are compared with the manifest. Exits 1 where anything differs.
+For every ``Article`` element the text of the XML (without ruby readings) is compared with its
+passage (without figure references), ignoring white space. Article numbers are compared with the
+manifest. Exits 1 if anything differs.
 """
 
 import json

@@ -1,6 +1,6 @@
-"""The graph of references: how many, of which kinds, how many targets exist, how long.
+"""The graph of references: number, kinds, existing targets, time.
 
-The statutes are the 327 laws of ``egov/xml``, with ``--all-laws`` the 4,155 of
+The statutes are the 327 laws of ``egov/xml``, or with ``--all-laws`` the 4,155 of
 ``egov/all_laws.jsonl.xz``.
 """
 

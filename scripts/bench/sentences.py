@@ -1,11 +1,10 @@
-"""Where sentences end: our splitter beside sentencex and pysbd, in English and in Japanese.
+"""Ends of sentences: our splitter beside sentencex and pysbd, in English and Japanese.
 
-English: the paragraphs that come with 50 questions of HotpotQA, whose publishers cut them into
-2,136 sentences. Counted are the places where sentences end, blanks apart: how many of those found
-are right (precision), and how many of the right ones are found (recall). Seconds are for all
-paragraphs together, the fastest of three times.
+English: the paragraphs of 50 questions of HotpotQA, cut by its publishers into 2,136 sentences.
+Printed are precision and recall of the ends of sentences, without blanks, and seconds for all
+paragraphs (the fastest of three runs).
 
-Japanese: invented texts, most of them with quotation marks, each right or wrong as a whole.
+Japanese: invented texts, most with quotation marks, each right or wrong as a whole.
 """
 
 import json
@@ -80,7 +79,7 @@ def ends(sentences: Sequence[str]) -> set[int]:
 
 
 def found_ends(text: str, split: Splitter) -> set[int]:
-    """Where the sentences end that a splitter finds."""
+    """Ends of sentences found by a splitter."""
     spans = split(text)
     return {
         start + len(text[start:end].rstrip()) for start, end in spans if text[start:end].strip()
@@ -102,7 +101,7 @@ def ours(_language: str) -> Splitter:
 
 
 def sentencex(language: str) -> Splitter:
-    """That of Wikimedia."""
+    """The splitter of Wikimedia."""
     from sentencex import segment
 
     def split(text: str) -> list[tuple[int, int]]:
@@ -116,7 +115,7 @@ def sentencex(language: str) -> Splitter:
 
 
 def pysbd(language: str) -> Splitter:
-    """The one with rules of many languages."""
+    """The splitter with rules for many languages."""
     from pysbd import Segmenter
 
     segmenter = Segmenter(language=language, clean=False, char_span=True)

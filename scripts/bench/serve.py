@@ -1,19 +1,16 @@
-"""Measures the HTTP server: searches a second, and how long they take, from another process.
+"""The HTTP server: searches a second and their times, from another process.
 
-``serve.py`` makes the corpus of the 327 laws in ``--work`` (minutes, the first time), or takes a
-workspace that ``--home`` names, starts ``localrag serve`` on it, and searches for the questions of
-``lawqa/train.jsonl``. Clients ask one search after the other, as fast as replies come; with
-``--rate`` they ask so many a second together, whatever comes back, as users do. No search is asked
-twice, for the server remembers those that were; with ``--repeat`` they are.
+``serve.py`` makes the corpus of the 327 laws in ``--work`` (minutes, the first time), or takes the
+workspace of ``--home``, starts ``localrag serve``, and searches for the questions of
+``lawqa/train.jsonl``. Each client asks its next search after a reply; ``--rate`` sends a number of
+searches a second instead. Each search is new, because the server caches; ``--repeat`` repeats them.
 
-Printed are searches a second, the median and the 95th percentile of their time (with its 95 %
-interval, by order statistics), what the server takes of a processor, which is the same on a busy
-machine, how the searches ended, and the memory of the server before and after.
+Printed are searches a second, median and 95th percentile of their time (with its 95 % interval, by
+order statistics), processor time and memory of the server, and how searches ended.
 
-With ``--minutes`` the clients then do all that clients do and should not: searches, provisions,
-citations, histories, answers, checks, the page; replies read slowly or not at all, requests cut off
-or that never end, bodies of 100 MB, wrong tokens and paths that lead elsewhere. Printed are the
-memory of each minute, and how the requests ended.
+With ``--minutes`` the clients then send everything: searches, provisions, citations, histories,
+answers, checks, the page, slow or abandoned replies, unfinished requests, bodies of 100 MB, wrong
+tokens and paths out of the folder. Printed are memory by minute, and how requests ended.
 """
 
 import argparse
@@ -258,7 +255,7 @@ async def _slow(http: httpx.AsyncClient, _question: str) -> str:
 
 
 async def _cut_off(http: httpx.AsyncClient, question: str) -> str:
-    """A request that is sent in half, and one whose reply nobody waits for."""
+    """A request sent in half, and one with an abandoned reply."""
     host, port = http.base_url.host, http.base_url.port
     whole = json.dumps({"query": question}).encode()
     for body in (whole[:10], whole):

@@ -1,13 +1,12 @@
-"""What sockets the main job opens, seen by the kernel, and whether it needs a network at all.
+"""Sockets opened by the main commands, seen by the kernel, and whether a network is needed.
 
-Every step (add, index, search, ask, batch, the start of the workbench) is run twice from the same
-workspace: under ``strace``, which tells every call about sockets of the process and of all that it
-starts, and in a namespace without a network. Its own are pairs of sockets without a name, which
-join a process with itself and its workers; whatever else is opened, bound or connected is printed.
-What both runs print and write has to be the same, apart from the time they took.
+Every step (add, index, search, ask, batch, the start of the workbench) runs twice from the same
+workspace: under ``strace`` with all its children, and in a namespace without a network. Unnamed
+pairs of sockets between a process and its workers are expected. Any other opened, bound or
+connected socket is printed. Output and files of both runs must be equal, except for times.
 
-Needs Linux, ``strace`` and ``unshare``. Searches by words alone without ``--embedder``, and answers
-in quotations without ``--model``.
+Needs Linux, ``strace`` and ``unshare``. Without ``--embedder`` it searches by words, without
+``--model`` answers are quotations.
 """
 
 import argparse

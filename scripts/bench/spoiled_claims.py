@@ -1,11 +1,10 @@
-"""Claims spoiled in one place, and true ones: how many the check of claims tells apart.
+"""Claims spoiled in one place, and true ones: how many the check of claims distinguishes.
 
-True claims are made from public data with the sentences that they cite: questions turned into
-statements with their gold answers (JSQuAD, HotpotQA, MuSiQue), sentences of statutes and of English
-passages in other words, as a model would put them. Each is spoiled in one figure, name, date,
-provision, negation, bound or modality. What replaces it never stands in what is cited or asked, for
-then nobody could tell; how often that was met is printed. One half of the claims, by hash, is only
-counted while the check is developed; ``--misses`` shows those of the other half.
+True claims are made from public data with their cited sentences: questions turned into statements
+with gold answers (JSQuAD, HotpotQA, MuSiQue), and sentences of statutes and English passages in
+other words. Each is spoiled in one figure, name, date, provision, negation, bound or modality. The
+replacement never occurs in the citation or question; the number of such cases is printed. Half of
+the claims, by hash, are only counted during development; ``--misses`` shows those of the other.
 """
 
 import hashlib
@@ -32,13 +31,12 @@ _LAWS = 40
 
 
 @dataclass(frozen=True)
-class Case:
-    """A claim with what it cites.
+class SpoiledCase:
+    """A claim with its citations.
 
     Attributes:
-        source: where it was made from.
-        answer: the gold answer in it; "" for a claim that answers no question.
-        spoiled: what was changed in it; "" for a true one.
+        answer: the gold answer in it; may be "".
+        spoiled: the change; "" for a true claim.
     """
 
     source: str
@@ -51,7 +49,7 @@ class Case:
 
     @property
     def half(self) -> str:
-        """A or B, by what it cites, so that a claim and its spoiled twin share one."""
+        """A or B by the citations, so that a claim and its spoiled twin share a half."""
         digest = hashlib.sha256("".join(self.sentences).encode()).digest()
         return "AB"[digest[0] % 2]
 
@@ -93,7 +91,7 @@ def _letters(text: str) -> str:
     return "".join(filter(str.isalnum, normalize(text)))
 
 
-def _is_called(case: Case, seconds: list[float]) -> bool:
+def _is_called(case: SpoiledCase, seconds: list[float]) -> bool:
     """Whether the check calls a claim unsupported."""
     since = time.perf_counter()
     found = mismatches(case.claim, case.sentences, headings=case.headings, question=case.question)
@@ -102,7 +100,7 @@ def _is_called(case: Case, seconds: list[float]) -> bool:
     return bool(found) or share < ENOUGH
 
 
-def _print(title: str, verdicts: Sequence[tuple[Case, bool]]) -> None:
+def _print(title: str, verdicts: Sequence[tuple[SpoiledCase, bool]]) -> None:
     print(title)
     groups: dict[str, list[bool]] = defaultdict(list)
     for case, called in verdicts:
@@ -117,7 +115,7 @@ def _print(title: str, verdicts: Sequence[tuple[Case, bool]]) -> None:
         print(f"  {name:36} n = {len(some):4}  {rate(sum(some), len(some))}")
 
 
-def _show(case: Case) -> None:
+def _show(case: SpoiledCase) -> None:
     found = mismatches(case.claim, case.sentences, headings=case.headings, question=case.question)
     share = covers(case.claim, case.sentences, headings=case.headings, question=case.question)
     print(f"\n[{case.source}] {case.spoiled or 'TRUE'} cover {share:.2f}")
@@ -131,11 +129,11 @@ def _show(case: Case) -> None:
 # --- true claims ---
 
 
-def _statutes(folder: Path, chance: random.Random) -> Iterator[Case]:
+def _statutes(folder: Path, chance: random.Random) -> Iterator[SpoiledCase]:
     paths = sorted(
         folder.glob("*.xml"), key=lambda path: hashlib.sha256(path.name.encode()).hexdigest()
     )
-    found: list[Case] = []
+    found: list[SpoiledCase] = []
     for path in paths[:_LAWS]:
         for law in read(path):
             if isinstance(law, ReadFailure):
@@ -154,7 +152,7 @@ def _statutes(folder: Path, chance: random.Random) -> Iterator[Case]:
                 if 30 <= len(sentence) <= 220 and sentence.endswith("。"):
                     heading = passage.header
                     found.append(
-                        Case(
+                        SpoiledCase(
                             "statutes",
                             _japanese(sentence, heading, chance),
                             (sentence,),
@@ -165,7 +163,7 @@ def _statutes(folder: Path, chance: random.Random) -> Iterator[Case]:
     yield from found
 
 
-def _jsquad(path: Path, chance: random.Random) -> Iterator[Case]:
+def _jsquad(path: Path, chance: random.Random) -> Iterator[SpoiledCase]:
     articles = json.loads(path.read_text("utf-8"))["data"]
     asked = [(p["context"], q) for a in articles for p in a["paragraphs"] for q in p["qas"]]
     chance.shuffle(asked)
@@ -175,11 +173,11 @@ def _jsquad(path: Path, chance: random.Random) -> Iterator[Case]:
         cited = [text[s:e] for s, e in split_sentences(text) if answer in text[s:e]]
         claim = _answered(question["question"], answer, chance)
         if cited and claim:
-            yield Case("JSQuAD", claim, (cited[0],), (title,), question["question"], answer)
+            yield SpoiledCase("JSQuAD", claim, (cited[0],), (title,), question["question"], answer)
 
 
-def _english(folder: Path, chance: random.Random) -> Iterator[Case]:
-    found: list[Case] = []
+def _english(folder: Path, chance: random.Random) -> Iterator[SpoiledCase]:
+    found: list[SpoiledCase] = []
     for one in json.loads((folder / "hotpotqa.json").read_text("utf-8")):
         texts = dict(one["context"])
         facts = [(t, texts[t][n]) for t, n in one["supporting_facts"] if n < len(texts.get(t, ()))]
@@ -188,7 +186,9 @@ def _english(folder: Path, chance: random.Random) -> Iterator[Case]:
             sentences = tuple(text.strip() for _, text in facts)
             titles = tuple(dict.fromkeys(title for title, _ in facts))
             found.append(
-                Case("English answers", claim, sentences, titles, one["question"], one["answer"])
+                SpoiledCase(
+                    "English answers", claim, sentences, titles, one["question"], one["answer"]
+                )
             )
     for one in json.loads((folder / "musique.json").read_text("utf-8")):
         paragraphs = {p["idx"]: p for p in one["paragraphs"]}
@@ -199,7 +199,7 @@ def _english(folder: Path, chance: random.Random) -> Iterator[Case]:
             if cited and "#" not in step["question"] and ">>" not in step["question"]:
                 claim = _answered_english(step["question"], step["answer"], chance)
                 found.append(
-                    Case(
+                    SpoiledCase(
                         "English answers",
                         claim,
                         (cited[0],),
@@ -213,7 +213,7 @@ def _english(folder: Path, chance: random.Random) -> Iterator[Case]:
         sentence = chance.choice(passages[title]).strip()
         if 50 <= len(sentence) <= 250:
             claim = _reworded(sentence, chance)
-            found.append(Case("English sentences", claim, (sentence,), (title,)))
+            found.append(SpoiledCase("English sentences", claim, (sentence,), (title,)))
     chance.shuffle(found)
     yield from found
 
@@ -245,7 +245,7 @@ def _japanese(sentence: str, heading: str, chance: random.Random) -> str:
     clauses = claim.split("、")
     opens_without_subject = len(clauses) > 3 and len(clauses[0]) < 40 and clauses[1].endswith("は")
     if opens_without_subject and not clauses[0].endswith("は") and chance.random() < 0.4:
-        # The subject that comes second stays; what it hangs on goes.
+        # Keep the second subject, and drop its governing phrase.
         clauses = clauses[1:]
     claim = "、".join(clauses)
     for pattern, others in _REWORDINGS:
@@ -279,7 +279,7 @@ def _answered(question: str, answer: str, chance: random.Random) -> str:
     if len(asked) != 1:
         return ""
     before, after = plain[: asked[0].start()], plain[asked[0].end() :]
-    # 第何条: the answer has the words around the question word as well.
+    # 第何条: the answer also has the words around the question word.
     before = before.removesuffix("第") if answer.startswith("第") else before
     unit = re.match(r"[条項号%]|パーセント", after)
     after = after[unit.end() :] if unit and not answer[-1].isdigit() else after
@@ -340,7 +340,7 @@ def _reworded(sentence: str, chance: random.Random) -> str:
 # --- spoiled claims ---
 
 
-def _spoil_all(spoiler: "_Spoiler", pool: Sequence[Case]) -> Iterator[Case]:
+def _spoil_all(spoiler: "_Spoiler", pool: Sequence[SpoiledCase]) -> Iterator[SpoiledCase]:
     """Spoil claims of a pool, the kinds in turn, until there are enough."""
     made = 0
     counts: Counter[str] = Counter()
@@ -432,9 +432,9 @@ _NAME = re.compile(r"[ァ-ヴー・]{3,}|(?<![.] )(?<!^)\b[A-Z][a-z]{2,}(?: [A-Z
 
 
 class _Spoiler:
-    """Changes one thing in a claim, to something that stands nowhere in what it cites."""
+    """Changes one thing in a claim to something missing from its citations."""
 
-    def __init__(self, chance: random.Random, cases: Sequence[Case]) -> None:
+    def __init__(self, chance: random.Random, cases: Sequence[SpoiledCase]) -> None:
         self._chance = chance
         self.passed_over = 0
         self._names: dict[str, list[str]] = defaultdict(list)
@@ -443,7 +443,7 @@ class _Spoiler:
                 self._names["kana" if "ァ" <= match[0][0] <= "ヺ" else "latin"].append(match[0])
             if re.fullmatch(r"[^\W\d]{2,}[^\d]*", normalize(case.answer)):
                 self._names[case.source].append(case.answer)
-        self.ways: dict[str, Callable[[Case], str]] = {
+        self.ways: dict[str, Callable[[SpoiledCase], str]] = {
             "figure": lambda case: self._number(case, _FIGURE),
             "date": lambda case: self._number(case, _DATE),
             "provision": lambda case: self._number(case, _PLACE),
@@ -453,12 +453,12 @@ class _Spoiler:
             "modality": lambda case: self._swap(case, _MODAL),
         }
 
-    def spoil(self, case: Case, kind: str) -> Case | None:
+    def spoil(self, case: SpoiledCase, kind: str) -> SpoiledCase | None:
         """The case spoiled in one thing of a kind; None where it has none."""
         claim = self.ways[kind](case)
         return replace(case, claim=claim, spoiled=kind) if claim and claim != case.claim else None
 
-    def _number(self, case: Case, pattern: re.Pattern[str]) -> str:
+    def _number(self, case: SpoiledCase, pattern: re.Pattern[str]) -> str:
         matches = list(pattern.finditer(case.claim))
         if not matches:
             return ""
@@ -490,7 +490,7 @@ class _Spoiler:
             self.passed_over += 1
         return ""
 
-    def _name(self, case: Case) -> str:
+    def _name(self, case: SpoiledCase) -> str:
         if (
             case.answer
             and case.answer in case.claim
@@ -513,7 +513,7 @@ class _Spoiler:
             self.passed_over += 1
         return ""
 
-    def _negation(self, case: Case) -> str:
+    def _negation(self, case: SpoiledCase) -> str:
         for pattern, replacement in _NEGATED:
             matches = list(re.finditer(pattern, case.claim))
             if matches:
@@ -525,7 +525,7 @@ class _Spoiler:
                 )
         return ""
 
-    def _swap(self, case: Case, table: Sequence[tuple[str, Sequence[str]]]) -> str:
+    def _swap(self, case: SpoiledCase, table: Sequence[tuple[str, Sequence[str]]]) -> str:
         said = "".join((*case.sentences, *case.headings, case.question))
         for written, others in table:
             if written in case.claim:
@@ -544,11 +544,11 @@ class _Spoiler:
         return ""
 
     @staticmethod
-    def _put(case: Case, span: tuple[int, int], other: str) -> str:
+    def _put(case: SpoiledCase, span: tuple[int, int], other: str) -> str:
         return case.claim[: span[0]] + other + case.claim[span[1] :]
 
     @staticmethod
-    def _stands(case: Case, number: int) -> bool:
+    def _stands(case: SpoiledCase, number: int) -> bool:
         said = normalize("".join((*case.sentences, *case.headings, case.question)))
         written = {str(number), f"{number:,}", to_kanji(number)}
         return any(

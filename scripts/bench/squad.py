@@ -1,4 +1,4 @@
-"""JSQuAD's questions, those that judge and others, and a search that a paragraph is kept from."""
+"""JSQuAD's questions that judge and others, and a search with a paragraph withheld."""
 
 import hashlib
 import json
@@ -11,17 +11,15 @@ from localrag.search.reading import Retrieval
 from localrag.search.types import Hit, Trace
 
 JUDGES = 200
-"""Questions that judge, those whose ids hash lowest: nothing is fitted or chosen on them."""
+"""Number of judging questions, with the lowest hashes of ids; nothing is fitted on them."""
 
 
 @dataclass(frozen=True)
-class Asked:
+class SquadQuestion:
     """A question of the data set.
 
     Attributes:
         page: title of the page that its paragraph is of.
-        context: the paragraph.
-        answers: each of them is right.
     """
 
     id: str
@@ -31,10 +29,10 @@ class Asked:
     answers: frozenset[str]
 
 
-def questions(squad: Path) -> Iterator[Asked]:
+def questions(squad: Path) -> Iterator[SquadQuestion]:
     """The questions of a file, in the order of the SHA-256 of their ids."""
     found = [
-        Asked(
+        SquadQuestion(
             entry["id"],
             page["title"],
             entry["question"],
@@ -54,12 +52,12 @@ def is_paragraph(text: str, context: str) -> bool:
 
 
 def kept_from(found: Retrieval, withheld: Callable[[Passage], bool], k: int) -> Retrieval:
-    """What would have been found without some passages: those of the same page still are.
+    """The hits without some passages; others of the same page stay.
 
     Args:
-        found: more than `k` hits, where passages are to be made up for.
-        withheld: whether a passage is kept from the search.
-        k: hits to give back.
+        found: more than `k` hits, to replace withheld ones.
+        withheld: whether a passage is withheld.
+        k: hits to return.
     """
 
     def rest(hits: tuple[Hit, ...]) -> tuple[Hit, ...]:

@@ -1,9 +1,9 @@
-"""`staged` end to end on real questions through llama.cpp: its calls, and its way through stages.
+"""`staged` end to end on real questions through llama.cpp: calls and stages.
 
 A chat model with random weights answers questions of jemhopqa/train.json from the shared triples
-and, as documents, the paragraphs of JSQuAD. Printed: how the questions end, what calls they take,
-and how often each stage is asked and finds something. The weights are random: no figure here says
-anything about how good the method is. Set LOCALRAG_TEST_VOCABULARY for the vocabulary of Qwen2.
+and, as documents, JSQuAD's paragraphs. Printed are ends, calls, and how often each stage is asked
+and finds something. No figure says anything about the method's quality. Set
+LOCALRAG_TEST_VOCABULARY for the vocabulary of Qwen2.
 """
 
 import json
@@ -20,22 +20,21 @@ from bench.options import parser
 from bench.rates import latency, rate
 
 from localrag.answer.types import Answer, Stage, Status, Step, Unanswered
-from localrag.corpus.config import Stages, load
+from localrag.corpus.config import load
 from localrag.methods.answering import Answerer, MethodResources
 from localrag.methods.catalogue import method
+from localrag.methods.staged import Stages
 from localrag.search.types import ModelCall, Query
 
 _CORPUS = "jemhopqa-jsquad"
 
 
-class Outcome(NamedTuple):
-    """What became of a question.
+class StagedOutcome(NamedTuple):
+    """Result of a question.
 
     Attributes:
-        answer: None where the model failed.
-        failure: the kind of the failure.
-        calls: of the model, those that failed included.
-        seconds: that it took.
+        answer: None if the model failed.
+        calls: of the model, failed ones included.
     """
 
     answer: Answer | None
@@ -74,17 +73,17 @@ def main() -> None:
                 report(outcomes)
 
 
-def ask(answerer: Answerer, query: Query) -> Outcome:
+def ask(answerer: Answerer, query: Query) -> StagedOutcome:
     """Ask one question."""
     started = time.perf_counter()
     try:
         answer = answerer.answer(query)
     except Unanswered as failed:
-        return Outcome(None, failed.kind, failed.trace.calls, time.perf_counter() - started)
-    return Outcome(answer, "", answer.trace.calls, time.perf_counter() - started)
+        return StagedOutcome(None, failed.kind, failed.trace.calls, time.perf_counter() - started)
+    return StagedOutcome(answer, "", answer.trace.calls, time.perf_counter() - started)
 
 
-def report(outcomes: list[Outcome]) -> None:
+def report(outcomes: list[StagedOutcome]) -> None:
     """Print the outcomes, and check what the method promises."""
     n = len(outcomes)
     answers = [one.answer for one in outcomes if one.answer is not None]

@@ -1,17 +1,16 @@
-"""Exact match of staged-symbolic on the JEMHopQA questions, and how often it refuses.
+"""Exact match of staged-symbolic on the JEMHopQA questions, and its refusals.
 
-The store is made of the triples of these very questions, each among those of all others.
-Unanswerable are the same questions, each without its own triples; the store still answers some of
-them by triples that say the same in other words, so that wrong answers are counted apart.
+The store holds the triples of these questions. Unanswerable ones are the same questions without
+their own triples; the store still answers some by other triples, so wrong answers are counted
+apart.
 
-Rules and thresholds were made with the questions of half A (by a hash of the question's id) and
-the list of all predicates of the store in view; of half B only these figures were seen.
-``--more N`` gives every subject N further triples, made of what is said of others, as in a store
-that knows more of its subjects than is asked.
+Rules and thresholds were made with half A of the questions (by a hash of ids) and all predicates in
+view. Of half B only these figures were seen. ``--more N`` gives every subject N more triples, made
+from those of others.
 
-``--world`` asks the questions of an invented world instead, which were written before the rules
-were seen: with those in odd lines the rules were improved, of even lines only these figures were
-seen. What of them has no answer in the world is unanswerable.
+``--world`` asks questions of an invented world, written before the rules were seen. Rules were
+improved on odd lines; of even lines only these figures were seen. Questions without an answer there
+are unanswerable.
 """
 
 import json
@@ -44,7 +43,7 @@ _ALIKE = 0.6
 _WORLD = REPOSITORY / "tests/localrag/methods/staged_symbolic"
 
 
-class _Asked(NamedTuple):
+class _SymbolicQuestion(NamedTuple):
     """A question, its answer, and the answer without its own triples."""
 
     question: Question
@@ -54,7 +53,7 @@ class _Asked(NamedTuple):
 
 
 class _Without(Knowledge):
-    """Knowledge without some triples, and without the subjects of which nothing is left."""
+    """Knowledge without some triples, and without subjects that have no others."""
 
     def __init__(self, knowledge: Knowledge, left_out: Sequence[KnownTriple]) -> None:
         self._knowledge = knowledge
@@ -103,7 +102,9 @@ def main() -> None:
         _print([one for one in asked if chosen(one.question)])
 
 
-def _ask(questions: Sequence[Question], triples: Path, work: Path, more: int) -> list[_Asked]:
+def _ask(
+    questions: Sequence[Question], triples: Path, work: Path, more: int
+) -> list[_SymbolicQuestion]:
     """Ask every question, as it is and without its own triples."""
     corpus = f"jemhopqa-{more}"
     paths = [triples, _further(triples, work, more)] if more else [triples]
@@ -128,7 +129,9 @@ def _ask(questions: Sequence[Question], triples: Path, work: Path, more: int) ->
                 if (subject, one.triple.predicate) in own
             ]
             store.knowledge = _Without(knowledge, left_out)
-            asked.append(_Asked(question, answer, seconds, answerer.answer(question.query)))
+            asked.append(
+                _SymbolicQuestion(question, answer, seconds, answerer.answer(question.query))
+            )
             store.knowledge = knowledge
     return asked
 
@@ -169,7 +172,7 @@ def _right(asked: Sequence[tuple[str, Answer]]) -> str:
 
 
 def _further(triples: Path, work: Path, more: int) -> Path:
-    """A file with further triples of every subject: predicates it lacks, objects of others."""
+    """A file with more triples of every subject: new predicates, objects of others."""
     rows = list(json_lines(triples))
     draw = random.Random(1)
     path = work / f"jemhopqa-further-{more}.jsonl"
@@ -190,7 +193,7 @@ def _in_first_half(question: Question) -> bool:
     return sha256(question.id.encode()).digest()[0] % 2 == 0
 
 
-def _print(asked: Sequence[_Asked]) -> None:
+def _print(asked: Sequence[_SymbolicQuestion]) -> None:
     groups: dict[str, Callable[[Question], bool]] = {
         "comparison": lambda question: question.groups["type"] == "comparison",
         "  YES/NO": lambda question: question.groups["answer"] == "YES/NO",

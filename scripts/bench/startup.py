@@ -5,7 +5,6 @@ provision is shown once more and again by an open corpus in this process. Needs 
 ``--home`` it searches the sample corpus.
 """
 
-import argparse
 import os
 import statistics
 import subprocess
@@ -16,11 +15,13 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from bench.options import parser
+
 import localrag
 
 
 @dataclass
-class Runs:
+class TimedRuns:
     """Wall and CPU seconds of the runs of one command line, with its budget in seconds."""
 
     name: str
@@ -68,38 +69,38 @@ class Runs:
 
 def main() -> None:
     """Measure, interleaved so that noise falls on all commands alike."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument(
+    options = parser(__doc__, data=False)
+    options.add_argument(
         "--rounds", type=int, default=20, metavar="N", help="runs of each command (20)"
     )
-    parser.add_argument(
+    options.add_argument(
         "--home",
         type=Path,
         metavar="FOLDER",
         help="an indexed workspace; without it, the sample corpus in a new one",
     )
-    parser.add_argument(
+    options.add_argument(
         "--query", default="渡し守の資格", metavar="TEXT", help="what to search for (渡し守の資格)"
     )
-    parser.add_argument(
+    options.add_argument(
         "--show", default="渡し舟法8条", metavar="CITATION", help="what to show (渡し舟法8条)"
     )
-    parser.add_argument("--corpus", default="", metavar="NAME", help="which; without it main")
-    arguments = parser.parse_args()
+    options.add_argument("--corpus", default="", metavar="NAME", help="which; without it main")
+    arguments = options.parse_args()
     of = ["--corpus", arguments.corpus] if arguments.corpus else []
     commands = [
-        Runs("localrag --help", ["--help"], 0.25),
-        Runs("localrag search", ["search", arguments.query, "--json", *of], 0.8),
-        Runs("localrag search (text)", ["search", arguments.query, *of], 0.8),
-        Runs("localrag ask", ["ask", arguments.query, "--no-model", *of], 1.4),
-        Runs(
+        TimedRuns("localrag --help", ["--help"], 0.25),
+        TimedRuns("localrag search", ["search", arguments.query, "--json", *of], 0.8),
+        TimedRuns("localrag search (text)", ["search", arguments.query, *of], 0.8),
+        TimedRuns("localrag ask", ["ask", arguments.query, "--no-model", *of], 1.4),
+        TimedRuns(
             "localrag ask (words)",
             ["--set", "retrieval.dense=off", "ask", arguments.query, "--no-model", *of],
             1.0,
         ),
-        Runs("localrag show", ["show", arguments.show, *of], 0.5),
+        TimedRuns("localrag show", ["show", arguments.show, *of], 0.5),
     ]
-    in_process = Runs("show in an open corpus", [], 0.05)
+    in_process = TimedRuns("show in an open corpus", [], 0.05)
     with tempfile.TemporaryDirectory() as folder:
         home = arguments.home or _sample(Path(folder) / "home")
         for _ in range(arguments.rounds):
@@ -116,7 +117,7 @@ def main() -> None:
 
 def _sample(home: Path) -> Path:
     for step in (["init"], ["add", "--sample"], ["index"]):
-        Runs(" ".join(step), step, budget=60).once(home)
+        TimedRuns(" ".join(step), step, budget=60).once(home)
     return home
 
 

@@ -1,11 +1,10 @@
-"""Accuracy of statute-lexical on lawqa/train.jsonl, without any model, and what it is sure of.
+"""Accuracy of statute-lexical on lawqa/train.jsonl without a model, and its certainty.
 
-Nested cross-validation: signs, weights and penalty of a question come from the other folds alone,
-and no two questions on one context or one gold provision are in different folds. Intervals are
-bootstrapped over these groups, for questions on one provision stand or fall together. Each sign has
-a reason in law or language (`statements.SIGNS`, `citations.SIGNS`), written down before it was
-measured; but eight sets of signs were compared on these questions. With ``--embedder`` the
-similarity of meaning between an option and the provision nearest to it is one more sign to choose.
+Nested cross-validation: signs, weights and penalty come from the other folds, and questions with a
+shared context or gold provision are in one fold. Intervals are bootstrapped over these groups. Each
+sign has a reason in law or language (`statements.SIGNS`, `citations.SIGNS`), written before it was
+measured; but eight sets of signs were compared on these questions. ``--embedder`` adds the
+similarity of an option to its nearest provision as a sign.
 """
 
 from collections import Counter, defaultdict
@@ -21,16 +20,15 @@ from train_statute_lexical import (
     GOLD,
     KINDS,
     REPEATS,
-    Example,
     Examples,
+    OptionsExample,
     Validation,
     cross_validated,
     examples,
     fit_all,
 )
 
-from localrag.methods.agreement.evidence import evidence_for
-from localrag.methods.agreement.wording import ngrams
+from localrag.methods.agreement.evidence import evidence_for, ngrams
 from localrag.methods.polarity import Polarity, polarity_of
 from localrag_models.embedding import Embedder
 
@@ -91,7 +89,7 @@ def _print_accuracy(name: str, validated: Validation, groups: Sequence[str]) -> 
         print(f"signs of {kind} chosen in: {', '.join(told)}")
 
 
-def with_meaning(asked: Sequence[Example], embedder: Embedder) -> Iterator[Example]:
+def with_meaning(asked: Sequence[OptionsExample], embedder: Embedder) -> Iterator[OptionsExample]:
     """The questions with one sign more of options that say something.
 
     It is the cosine of the option and the provision nearest to it in meaning.
@@ -146,10 +144,10 @@ def baselines(observed: Examples) -> dict[str, np.ndarray]:
     return {name: np.array(scores)[:, None] for name, scores in found.items()}
 
 
-def _matches(example: Example, size: int) -> float:
+def _matches(example: OptionsExample, size: int) -> float:
     """Whether the option with the greatest share of its n-grams in the context is right.
 
-    The smallest share, where the question wants what deviates.
+    For deviating options it is the smallest share.
     """
     context = ngrams(example.question.context, size)
     turn = 1 if polarity_of(example.question.query.text) is Polarity.AGREES else -1
@@ -161,9 +159,9 @@ def _matches(example: Example, size: int) -> float:
     return float(example.answer in best) / len(best)
 
 
-def grouped(questions: Sequence[Example]) -> Mapping[str, list[int]]:
+def grouped(questions: Sequence[OptionsExample]) -> Mapping[str, list[int]]:
     """Indices of the questions by law, kind and polarity."""
-    names: Sequence[Callable[[Example], str]] = (
+    names: Sequence[Callable[[OptionsExample], str]] = (
         lambda one: one.question.groups["law"],
         lambda one: one.question.groups["kind"],
         lambda one: f"option that {polarity_of(one.question.query.text)}",

@@ -1,15 +1,15 @@
 """Provision recall for the queries of three ways to answer four-choice law questions, by stage.
 
-The corpus is the 327 laws and the gold passages that they lack. No model takes part:
+The corpus is the 327 laws with their missing gold passages. No model is used:
 
 - `statute-fixed` (way 3): question and options, search by meaning.
-- `statute-options` (way 5): per option, routed by what the query says; the query that a model would
-  write is not at hand, and question and option stand in for it.
-- `statute-localrag` (ours): every stage, for the whole question and per option, merged; a model is
-  shown 8 passages per option at most.
+- `statute-options` (way 5): per option, routed by the query; question and option replace the query
+  that a model would write.
+- `statute-localrag` (ours): every stage, for the question and per option, merged; a model would see
+  8 passages per option at most.
 
-Where a way searches per option, a gold article counts as found at k if the first k hits of some
-option hold it; the mean number of different passages in them is printed beside.
+With searches per option, a gold article counts at k if it is among the first k hits of an option.
+The mean number of different passages in them is printed too.
 """
 
 from collections import Counter, defaultdict
@@ -27,7 +27,7 @@ from localrag.evaluation.recall import all_at, any_at, ranks
 from localrag.evaluation.types import Question
 from localrag.methods.answering import MethodResources
 from localrag.methods.catalogue import labelled
-from localrag.methods.lawqa_study.options import RERANKED, K, search
+from localrag.methods.statute import RERANKED, K, search
 from localrag.methods.statute_localrag import gather
 from localrag.methods.toolkit import Toolkit
 from localrag.search.query import full_text

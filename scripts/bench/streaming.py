@@ -1,10 +1,9 @@
 """Cost of streaming: CPU seconds a token of LlamaCppChat beside llama-cpp-python's own ways.
 
-A tiny random model, so that what is measured is the work around the model. Its free text is mostly
-no valid UTF-8, which is the worst case for the library's own streaming.
+With a tiny random model, the work around the model is measured. Its text is mostly invalid UTF-8,
+the worst case for the library's streaming.
 """
 
-import argparse
 import statistics
 import tempfile
 import time
@@ -12,6 +11,7 @@ from collections.abc import Callable
 from itertools import islice
 from pathlib import Path
 
+from bench.options import parser
 from tiny_models.chat import write_chat_gguf
 
 from localrag_models.backends.llama_cpp.chat import LlamaCppChat
@@ -26,7 +26,7 @@ PROMPT = f"<|im_start|>user\n{QUESTION}<|im_end|>\n<|im_start|>assistant\n<think
 
 def main() -> None:
     """Print one row per way to generate."""
-    options = argparse.ArgumentParser(description=__doc__)
+    options = parser(__doc__, data=False)
     options.add_argument("--tokens", type=int, default=2000, metavar="N", help="of a reply (2000)")
     options.add_argument("--runs", type=int, default=5, metavar="N", help="of each way (5)")
     options.add_argument(

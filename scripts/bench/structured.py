@@ -1,10 +1,9 @@
-"""Replies under a schema: how many of them parse and validate, and what the grammar costs a token.
+"""Replies under a schema: how many parse and validate, and the cost of the grammar.
 
-Random weights are the hardest writers there are: they put into every place whatever the grammar
-lets through. With ``--vocabulary`` a part is generated with the vocabulary of Qwen2.
+Random weights are the hardest writers: they write anything the grammar allows. ``--vocabulary``
+generates a part with the vocabulary of Qwen2.
 """
 
-import argparse
 import json
 import os
 import tempfile
@@ -15,6 +14,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from bench.options import parser
 from bench.rates import rate
 from jsonschema import Draft202012Validator, ValidationError
 from tiny_models.chat import write_chat_gguf, write_chat_gguf_with_vocabulary
@@ -90,9 +90,7 @@ SCHEMAS: dict[str, dict[str, Any]] = {
 
 def main() -> None:
     """Generate, count, and print one row per schema."""
-    options = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    options = parser(__doc__, data=False)
     options.add_argument("--replies", type=int, default=500, metavar="N", help="in all (500)")
     options.add_argument(
         "--vocabulary",

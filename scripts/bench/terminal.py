@@ -14,7 +14,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Self
 
-# What moves the cursor or sets colours; what is left is read.
+# Cursor movements and colours; the rest is read.
 _CONTROL = re.compile(rb"\x1b(?:\[[0-9;?<>=:]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|[@-_])")
 _PIECE = 1 << 20
 
@@ -28,21 +28,12 @@ class Painted:
 
 
 def own_environment() -> dict[str, str]:
-    """The environment of this process, where Python may keep what it compiles, as installed."""
+    """The environment of this process, with Python's cache allowed, as installed."""
     return {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
 
 
 class Terminal:
-    """A pseudo-terminal with a program in it.
-
-    Args:
-        command: the program and its arguments.
-        environment: added to that of this process.
-        columns, rows: its size.
-
-    Attributes:
-        started: when the program was.
-    """
+    """A pseudo-terminal with a program in it."""
 
     def __init__(
         self,
@@ -77,9 +68,9 @@ class Terminal:
         return max(self.when(*texts, seconds=seconds))
 
     def when(self, *texts: str, seconds: float = 30) -> list[float]:
-        """When each of some texts was painted, from now on.
+        """Times at which each of some texts is painted, from now on.
 
-        Exits where that does not happen in the time allowed.
+        Exits if a text does not appear in time.
         """
         found: dict[str, float] = {}
         seen = b""
@@ -94,7 +85,7 @@ class Terminal:
         return [found[text] for text in texts]
 
     def settle(self, quiet: float = 0.15, most: float = 5) -> list[Painted]:
-        """What is painted until nothing comes for `quiet` seconds, which no blinking lasts."""
+        """Everything painted until nothing comes for `quiet` seconds, longer than any blinking."""
         parts: list[Painted] = []
         deadline = time.perf_counter() + most
         while time.perf_counter() < deadline and (painted := self._next(quiet)):

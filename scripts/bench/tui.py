@@ -1,19 +1,17 @@
-"""The workbench as it is used: first paint, results as one types, a long law, a busy machine.
+"""The workbench in use: first paint, results while typing, a long law, a busy machine.
 
-Drives the real program, on a workspace given with ``--home`` whose corpus holds the real laws:
+Drives the real program on the workspace of ``--home``, whose corpus holds the real laws:
 
-first   from starting ``localrag tui`` to the bar of screens and the field of the question: in tmux,
-        and without it; ``floor`` is an application of Textual that shows one line
-search  typing on the Search screen: from a key to its character, and to the list of its hits
+first   from the start of ``localrag tui`` to its bar and question field, in tmux and without;
+        ``floor`` is a Textual application with one line
+search  typing on the Search screen: from a key to its character, and to the list of hits
 law     from Enter in the dialogue of Ctrl+G to the text of 金融商品取引法 (3.5 MB of XML)
-scroll  scrolling through it: from PageDown or Down to the rows it brings
+scroll  scrolling in it: from PageDown or Down to the new rows
 busy    typing a question while a tiny model streams an answer and an index is built
 
-All of it is measured in a pseudo-terminal of our own, in which tmux runs where it is named. A
-character counts as painted when the bytes that show it have been read; what a terminal needs to
-draw them is left out.
-The workspace is not written to: its folders are linked into one of the script's, and copied for
-``busy``.
+All is measured in our own pseudo-terminal, around tmux if named. A character counts as painted when
+its bytes were read; drawing is left out. The workspace is not changed: its folders are linked into
+one of the script's, and copied for ``busy``.
 """
 
 import argparse
@@ -29,12 +27,13 @@ from contextlib import contextmanager
 from pathlib import Path
 from statistics import median
 
+from bench.options import parser
 from bench.rates import latency
 from bench.streaming import WITHOUT_END
 from bench.terminal import Terminal
 from tiny_models.chat import write_chat_gguf
 
-from localrag_tui.work.child import NICENESS
+from localrag_tui.work.process import NICENESS
 
 ENVIRONMENT = {"TERM": "xterm-256color", "COLORTERM": "truecolor", "LANG": "C.UTF-8"}
 FLOOR = (
@@ -58,14 +57,14 @@ SEARCHES = (
     "保険契約",
 )
 LAW, OTHER = "金融商品取引法", "民法"
-# What stands at the beginning of each of the two.
+# The beginnings of the two.
 LAW_BEGINS, OTHER_BEGINS = "国民経済の健全な発展", "公共の福祉に適合"
 # The first of a thousand characters that no text on the screen holds.
 RARE = 0x3400
 FIRST_HIT = "  1 "
 """The rank of the first hit; a list is painted as a whole."""
 STREAMED = " written"
-"""Stands behind the number of tokens while an answer is written."""
+"""Follows the number of tokens while an answer is written."""
 QUESTION, CANCELLED = "登録の取消し", "cancelled"
 # Seconds that a reply is streamed at least.
 STREAMS = 2.0
@@ -74,19 +73,17 @@ COLUMNS, ROWS = 140, 40
 
 
 def main() -> None:
-    """Measure what is asked for."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parser.add_argument("--home", type=Path, required=True, metavar="FOLDER", help="workspace")
-    parser.add_argument("--runs", type=int, default=20, metavar="N", help="starts (20)")
-    parser.add_argument("--keys", type=int, default=200, metavar="N", help="keys of a kind (200)")
-    parser.add_argument(
+    """Measure the named parts."""
+    options = parser(__doc__, data=False)
+    options.add_argument("--home", type=Path, required=True, metavar="FOLDER", help="workspace")
+    options.add_argument("--runs", type=int, default=20, metavar="N", help="starts (20)")
+    options.add_argument("--keys", type=int, default=200, metavar="N", help="keys of a kind (200)")
+    options.add_argument(
         "parts", nargs="*", metavar="PART", help=f"of {', '.join(PARTS)}; all without one"
     )
-    arguments = parser.parse_args()
+    arguments = options.parse_args()
     if unknown := set(arguments.parts) - set(PARTS):
-        parser.error(f"there is no part {', '.join(sorted(unknown))}")
+        options.error(f"there is no part {', '.join(sorted(unknown))}")
     print(f"{COLUMNS} x {ROWS}, {os.cpu_count()} processors, load {os.getloadavg()[0]:.1f}")
     with tempfile.TemporaryDirectory() as folder:
         home = Path(folder) / "home"
@@ -161,7 +158,7 @@ def law(home: Path, arguments: argparse.Namespace) -> None:
 
 
 def scroll(home: Path, arguments: argparse.Namespace) -> None:
-    """Each key waits for the rows of the one before, as fast as they come."""
+    """Each key waits for the rows of the one before."""
     with workbench(home) as terminal:
         terminal.press(F3)
         terminal.settle(0.3)

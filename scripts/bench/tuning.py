@@ -1,9 +1,9 @@
 """`localrag tune-retrieval` on real vectors: statutes, Japanese and English paragraphs.
 
-Lawyers' questions that may be looked at over the 327 laws, 200 questions of JSQuAD that do not
-judge over its 1,145 paragraphs, and 50 each of HotpotQA and MuSiQue over theirs. Printed is what
-the verb measures: of each way of searching nDCG at 10, how far it is behind the best with the 95 %
-interval of the paired difference, and a star at the way that is chosen.
+Lawyers' questions of the half that may be seen over the 327 laws, 200 development questions of
+JSQuAD over its 1,145 paragraphs, and 50 each of HotpotQA and MuSiQue. Printed are, for each way of
+searching, nDCG at 10, its distance to the best with the 95 % interval of the paired difference, and
+a star at the chosen way.
 """
 
 import json
@@ -60,7 +60,7 @@ def main() -> None:
 
 
 def provisions() -> Iterator[Judged]:
-    """The lawyers' questions that may be looked at, those that follow another left out."""
+    """Lawyers' questions that may be seen, without follow-ups."""
     for file in sorted(QUESTIONS.glob("*.jsonl")):
         for line in file.read_text(encoding="utf-8").splitlines():
             asked = json.loads(line)

@@ -1,8 +1,8 @@
-"""Citations as people type them: how many lead to exactly the provision meant, by notation.
+"""Citations as people type them: how many find exactly the provision meant, by notation.
 
-Provisions are drawn from the 327 laws (``--seed``), each is written in a notation that can say it,
-and read as `localrag show` reads what is typed, ``sentence`` as `localrag ask` does. A citation is
-right if it leads to that provision, or the provisions of that range, and to nothing else.
+Provisions are drawn from the 327 laws (``--seed``), written in every notation that fits, and read
+like `localrag show` (``sentence``: `localrag ask`). A citation is right if it finds that provision,
+or the provisions of that range, and nothing else.
 """
 
 import random
@@ -30,14 +30,12 @@ _CIRCLED = "①②③④⑤⑥⑦⑧⑨⑩⑪⑫⑬⑭⑮⑯⑰⑱⑲⑳"
 _ROMAN = "ⅠⅡⅢⅣⅤⅥⅦⅧⅨⅩⅪⅫ"
 
 
-class Cited(NamedTuple):
-    """A provision to be cited.
+class CitedProvision(NamedTuple):
+    """A provision to cite.
 
     Attributes:
-        target: the provision.
-        title: of its law.
-        short: what stands for the law before a number; "" where nothing does for it alone.
-        next: the provision after it at its level; None after the last.
+        short: abbreviation of the law before a number; "" if it has none.
+        next: the next provision at its level; None after the last.
     """
 
     target: Target
@@ -47,7 +45,7 @@ class Cited(NamedTuple):
 
     @property
     def place(self) -> Locator:
-        """Where it stands in its law."""
+        """Its place in the law."""
         return self.target.locator
 
 
@@ -87,7 +85,7 @@ def main() -> None:
 def read_as_typed(
     text: str, names: LawNames, provisions: StoredProvisions, *, in_question: bool
 ) -> set[Target]:
-    """The provisions that a citation leads to; none where one of them can be several."""
+    """Provisions of a citation; empty if one is ambiguous."""
     if in_question:
         read = tuple(CitationResolver(names, provisions).resolve(written_out(text, names)))
     else:
@@ -97,7 +95,7 @@ def read_as_typed(
     return {one.candidates[0] for one in read}
 
 
-def provisions_of(store: CorpusStore, names: LawNames) -> Iterator[Cited]:
+def provisions_of(store: CorpusStore, names: LawNames) -> Iterator[CitedProvision]:
     """Articles, paragraphs and items of main provisions; what a law prints twice is left out."""
     short = short_names(names)
     for law_id in names.rows:
@@ -116,7 +114,9 @@ def provisions_of(store: CorpusStore, names: LawNames) -> Iterator[Cited]:
                 plain = bool(after.article) and not after.division and ":" not in after.path
                 beside = plain and times[after] == 1 and container(place) == container(after)
                 follows = after if beside else None
-                yield Cited(Target(law_id, place), title, min(words, key=len, default=""), follows)
+                yield CitedProvision(
+                    Target(law_id, place), title, min(words, key=len, default=""), follows
+                )
 
 
 def _bare(number: str, spell: Callable[[str], str] = str) -> str:
@@ -133,7 +133,7 @@ def _letters(subitem: str) -> str:
     return (IROHA[int(first) - 1] if first else "") + "".join(f"({part})" for part in deeper)
 
 
-def _short(cited: Cited, spell: Callable[[str], str] = str, signs: str = _CIRCLED) -> str:
+def _short(cited: CitedProvision, spell: Callable[[str], str] = str, signs: str = _CIRCLED) -> str:
     """金商27の2①一: the paragraph is a sign, the item a kanji numeral, or after Ⅰ a sign."""
     place = cited.place
     paragraph = _sign(place.paragraph, signs) if place.paragraph else ""
@@ -147,7 +147,7 @@ def _short(cited: Cited, spell: Callable[[str], str] = str, signs: str = _CIRCLE
     return f"{cited.short}{_bare(place.article, spell)}{paragraph}{item}{_letters(place.subitem)}"
 
 
-def _without_first(cited: Cited) -> str:
+def _without_first(cited: CitedProvision) -> str:
     """27条の2 1項4号: without 第 a blank keeps a branch from the number that follows."""
     place = cited.place
     if "第" in cited.title:
@@ -158,7 +158,7 @@ def _without_first(cited: Cited) -> str:
     return cited.title + f"{article}{blank}{inside}".replace("第", "")
 
 
-def _of_two(cited: Cited, between: str) -> str:
+def _of_two(cited: CitedProvision, between: str) -> str:
     """709〜710条, 5条 1・2項: the level is said once, but for branches."""
     if cited.next is None or cited.place.subitem:
         return ""
@@ -173,7 +173,7 @@ def _of_two(cited: Cited, between: str) -> str:
     return f"{outer} {first}{between}{last}{level}"
 
 
-def _in_a_sentence(cited: Cited) -> str:
+def _in_a_sentence(cited: CitedProvision) -> str:
     """刑199条, 会社356条①二: beside other words an article is called one."""
     article = f"{cited.short}{cite('', Locator(article=cited.place.article), arabic=True)[1:]}"
     rest = _short(cited)[len(cited.short) + len(_bare(cited.place.article)) :]
@@ -182,7 +182,7 @@ def _in_a_sentence(cited: Cited) -> str:
 
 OF_TWO = ("range", "list")
 """Notations that name a provision and the one after it."""
-NOTATIONS: Mapping[str, Callable[[Cited], str]] = {
+NOTATIONS: Mapping[str, Callable[[CitedProvision], str]] = {
     "statutes": lambda cited: cite(cited.title, cited.place),
     "arabic": lambda cited: cite(cited.title, cited.place, arabic=True),
     "without 第": _without_first,

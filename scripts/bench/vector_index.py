@@ -1,14 +1,13 @@
 """The vector index beside usearch and plain numpy: recall, build, queries per second, memory.
 
-Clustered vectors: one centre for every 50, drawn from a normal distribution and normalised; each
-vector is a centre plus normal noise 0.7 times as long, normalised; queries are drawn the same
-way. With --shape flat there are no clusters: normal vectors of 32 dimensions, turned into the
-others at random, around one common direction (mean cosine 0.8), which is harder.
+Clustered vectors: one normally distributed centre for every 50, normalised. Each vector is a centre
+plus normal noise 0.7 times as long, normalised; queries likewise. ``--shape flat`` has no clusters:
+normal vectors of 32 dimensions, rotated at random into the others around one direction (mean cosine
+0.8), which is harder.
 
-Every engine runs in processes of its own, one that builds and one that searches, so that its peak
-of memory is its own. Exact numpy gives the truth. Queries run one at a time on one thread, except
-that numpy's product of a matrix uses all cores. "first" is the time from nothing open to the first
-answer. Filters admit the rows with an attribute given at random, or whole clusters ("together").
+Every engine builds and searches in its own processes, for its own peak memory. Exact numpy is the
+truth. Queries run one at a time on one thread, except for numpy's matrix product. "first" is the
+time from the start to the first answer. Filters admit random rows, or whole clusters ("together").
 """
 
 import argparse
@@ -24,6 +23,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from bench.options import parser
 from bench.rates import rate
 from numpy.typing import NDArray
 
@@ -40,9 +40,7 @@ def main() -> None:
         folder, engine, step, *extra = sys.argv[2:]
         print(json.dumps(STEPS[step](Path(folder), engine, *extra)))
         return
-    options = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    options = parser(__doc__, data=False)
     options.add_argument("--count", type=int, default=100_000, metavar="N", help="vectors (100000)")
     options.add_argument("--dimension", type=int, default=384, metavar="D", help="(384)")
     options.add_argument("--queries", type=int, default=500, metavar="N", help="queries (500)")

@@ -1,11 +1,10 @@
-"""Wikipedia from a dump to the store: rate, memory, and what `kill -9` costs.
+"""Wikipedia from a dump to the store: rate, memory, and the cost of `kill -9`.
 
-The dump is made from a seed in the form of CirrusSearch: invented articles of 2 KB in the median
-with a long tail, each with its wikitext, half of them with a box, some with redirects. Prints
-articles a second, megabytes a second, and the memory of all processes when a tenth, a half and the
-whole is entered (flat, if it does not grow with the file). Then the same file is entered in several
-goes, each but the last killed at a random moment; the store must end up the same, and the articles
-parsed twice are counted: those between the last line noted and the kill.
+The dump is made from a seed in the form of CirrusSearch: invented articles, 2 KB in the median with
+a long tail, each with wikitext, half with a box, some with redirects. Printed are articles and
+megabytes a second, and memory of all processes at a tenth, a half and the end. Then the file is
+entered in several runs, each but the last killed at a random moment. The store must be equal;
+articles parsed twice, between the last note and the kill, are counted.
 """
 
 import argparse
@@ -13,14 +12,14 @@ import gzip
 import json
 import os
 import random
-import signal
-import subprocess
-import sys
 import tempfile
 import time
+from functools import partial
 from hashlib import sha256
 from pathlib import Path
 
+from bench.options import parser
+from bench.own_process import killed_once, noting, told
 from bench.peak_memory import PeakMemory
 
 from localrag.corpus.ingest.add import AddReport, add
@@ -42,13 +41,8 @@ MEDIAN_CHARACTERS = 700
 
 
 def main() -> None:
-    """Be the parent, or after ``--child`` the process to be killed."""
-    if sys.argv[1:2] == ["--child"]:
-        child(Path(sys.argv[2]), Path(sys.argv[3]), int(sys.argv[4]))
-        return
-    options = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    """Make a dump, and enter it undisturbed and with kills."""
+    options = parser(__doc__, data=False)
     options.add_argument(
         "--articles", type=int, default=100_000, metavar="N", help="of the dump (100000)"
     )
@@ -122,27 +116,17 @@ def disturbed(home: Path, dump: Path, chosen: argparse.Namespace) -> None:
     chance = random.Random(chosen.seed)
     stored = 0
     for reached in sorted(chance.randrange(chosen.articles) for _ in range(chosen.kills)):
-        with subprocess.Popen(
-            [sys.executable, __file__, "--child", str(home), str(dump), str(chosen.workers)],
-            stdout=subprocess.PIPE,
-            text=True,
-            start_new_session=True,
-        ) as process:
-            assert process.stdout is not None
-            told = stored
-            for line in process.stdout:
-                told += int(line)
-                if told >= reached:
-                    break
-            time.sleep(chance.uniform(0, 1))
-            os.killpg(process.pid, signal.SIGKILL)
+        log = home.with_suffix(f".{reached}")
+        ready = partial(acknowledged, log, reached - stored)
+        killed_once(ready, chance.uniform(0, 1), partial(child, home, dump, chosen.workers, log))
+        total = stored + sum(told(log))
         with CorpusStore.open(store_of(home), create=True) as store:
             assert store.check() == []
             files = store.files.all().values()
             stored = sum(1 for _ in store.documents())
         assert all(file.complete or file.line == 2 * stored for file in files), "wrongly noted"
-        print(f"  killed after {told:,} articles were acknowledged, {stored:,} are stored")
-        assert stored >= told, "what was acknowledged is lost"
+        print(f"  killed after {total:,} articles were acknowledged, {stored:,} are stored")
+        assert stored >= total, "what was acknowledged is lost"
     seen: list[Event] = []
     report = add(
         Workspace.locate(home), "jawiki", [dump], workers=chosen.workers, on_event=seen.append
@@ -160,14 +144,20 @@ def disturbed(home: Path, dump: Path, chosen: argparse.Namespace) -> None:
     )
 
 
-def child(home: Path, dump: Path, workers: int) -> None:
-    """Enter the dump until killed, telling how many articles each batch has."""
+def child(home: Path, dump: Path, workers: int, log: Path) -> None:
+    """Enter the dump until killed, and note the articles of each batch."""
+    note = noting(log)
 
     def tell(event: Event) -> None:
         if isinstance(event, DocumentsStored):
-            print(len(event.added), flush=True)
+            note(len(event.added))
 
     add(Workspace.locate(home), "jawiki", [dump], workers=workers, on_event=tell)
+
+
+def acknowledged(log: Path, articles: int) -> bool:
+    """Whether so many articles are noted."""
+    return bool(sum(told(log)) >= articles)
 
 
 def check(report: AddReport) -> None:

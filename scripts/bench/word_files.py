@@ -1,16 +1,15 @@
-"""Word files: what readers find of the sentences that are in them, and what they add to these.
+"""Word files: sentences that readers find, and words that they add.
 
-Files are made in which every sentence is known: 30 with a feature of Word each (numbers made by
-Word, tracked changes, text boxes …), then as many as are wanted with features drawn at random. A
-sentence is found if it is in the text exactly once, blanks apart, after the one before it, with the
-number that Word makes for it. Wrong are words that Word does not show: deleted, hidden,
-instructions of fields, readings of ruby. Ours must name what it does not read, with its count.
+Every sentence of the files is known: 30 files with one feature of Word each (numbers, tracked
+changes, text boxes …), then files with random features. A sentence is found if it occurs exactly
+once, without blanks, after the previous one, with Word's number. Words hidden by Word are wrong:
+deleted or hidden text, field instructions, ruby readings. Our reader must name everything not read,
+with its count.
 
-Compared are docx2python, pandoc and python-docx; those that are not installed are named and left
-out. Exits 1 where ours misses a sentence, adds a word or does not name something.
+docx2python, pandoc and python-docx are compared; missing ones are named. Exits 1 if our reader
+misses a sentence, adds a word or leaves something unnamed.
 """
 
-import argparse
 import importlib
 import importlib.metadata
 import random
@@ -22,7 +21,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import NamedTuple
 
-from bench.made_word import FEATURES, Made, of
+from bench.made_word import FEATURES, MadeWordFile, of
+from bench.options import parser
 from bench.rates import rate
 
 from localrag.corpus.readers import ReadFailure, read
@@ -36,7 +36,7 @@ _MIXED = [
 Read = Callable[[Path], str]
 
 
-class Counts(NamedTuple):
+class WordCounts(NamedTuple):
     """What a reader made of a file."""
 
     found: int
@@ -51,9 +51,7 @@ class Counts(NamedTuple):
 
 def main() -> int:
     """Read all files with every reader; return the exit code."""
-    options = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    options = parser(__doc__, data=False)
     options.add_argument("--random", type=int, default=60, metavar="N", help="files drawn")
     options.add_argument("--seed", type=int, default=36, help="by which they are drawn")
     chosen = options.parse_args()
@@ -74,12 +72,12 @@ def main() -> int:
     return _ours(made + drawn, len(made))
 
 
-def _drawn(rng: random.Random) -> Made:
+def _drawn(rng: random.Random) -> MadeWordFile:
     names = rng.sample(sorted(FEATURES), rng.randint(3, 9))
     return of(rng, names, strict=rng.random() < 0.2)
 
 
-def _written(made: list[Made], folder: Path) -> list[Path]:
+def _written(made: list[MadeWordFile], folder: Path) -> list[Path]:
     folder.mkdir()
     files = [folder / f"{number}.docx" for number in range(len(made))]
     for one, path in zip(made, files, strict=True):
@@ -87,7 +85,7 @@ def _written(made: list[Made], folder: Path) -> list[Path]:
     return files
 
 
-def _compare(name: str, read_file: Read, made: list[Made], files: list[Path]) -> None:
+def _compare(name: str, read_file: Read, made: list[MadeWordFile], files: list[Path]) -> None:
     started = time.perf_counter()
     texts = [_tried(read_file, path) for path in files]
     seconds = time.perf_counter() - started
@@ -100,14 +98,14 @@ def _compare(name: str, read_file: Read, made: list[Made], files: list[Path]) ->
 
 
 def _tried(read_file: Read, path: Path) -> str:
-    """The text that a reader gives; none where it cannot read the file."""
+    """The text of a reader; empty if it cannot read the file."""
     try:
         return read_file(path)
     except Exception:  # noqa: BLE001 - each has errors of its own
         return ""
 
 
-def _counted(made: Made, text: str) -> Counts:
+def _counted(made: MadeWordFile, text: str) -> WordCounts:
     plain = _without_blanks(text)
     at = found = 0
     for sentence in map(_without_blanks, made.sentences):
@@ -116,14 +114,14 @@ def _counted(made: Made, text: str) -> Counts:
             found += 1
             at = place
     wrong = sum(_without_blanks(one) in plain for one in made.absent)
-    return Counts(found, len(made.sentences), wrong)
+    return WordCounts(found, len(made.sentences), wrong)
 
 
 def _without_blanks(text: str) -> str:
     return re.sub(r"\s+", "", text)
 
 
-def _ours(made: list[Made], compared: int) -> int:
+def _ours(made: list[MadeWordFile], compared: int) -> int:
     """Say what ours does not read, nor name, of any file."""
     with tempfile.TemporaryDirectory() as folder:
         files = _written(made, Path(folder) / "all")
@@ -141,7 +139,7 @@ def _ours(made: list[Made], compared: int) -> int:
     return int(bool(problems))
 
 
-def _problems(made: Made, path: Path) -> list[str]:
+def _problems(made: MadeWordFile, path: Path) -> list[str]:
     (outcome,) = read(path)
     if isinstance(outcome, ReadFailure):
         return [outcome.cause]
@@ -208,7 +206,7 @@ _OTHERS = {
 
 
 def _readers() -> dict[str, Read]:
-    """Ours, and the others that are installed; names those that are not."""
+    """Our reader, and the others installed; names missing ones."""
     found: dict[str, Read] = {"localrag (lxml)": _of_localrag}
     for name, (module, read_file) in _OTHERS.items():
         try:

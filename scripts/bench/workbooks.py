@@ -1,6 +1,5 @@
 """Questions read from large spreadsheets, and answers written to them: seconds and memory."""
 
-import argparse
 import csv
 import tempfile
 import time
@@ -8,6 +7,7 @@ from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
+from bench.options import parser
 from bench.peak_memory import PeakMemory
 
 from localrag.ops.batch.table import open_table
@@ -18,7 +18,7 @@ _COLUMNS = [Column("番号"), Column("質問"), Column("選択肢1"), Column("�
 
 def main() -> None:
     """Make a table of each kind, read it twice as a batch does, and write it."""
-    options = argparse.ArgumentParser(description=__doc__)
+    options = parser(__doc__, data=False)
     options.add_argument("--rows", type=int, default=50_000, metavar="N", help="rows (50,000)")
     count = options.parse_args().rows
     rows = [

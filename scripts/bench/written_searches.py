@@ -1,12 +1,11 @@
-"""Searches that a chat model writes for questions that people asked, and what they find.
+"""Searches that a chat model writes for people's questions, and their hits.
 
-The questions are counted as in ``lawyers.py``: without a writer, with the searches that a model
-writes under the built-in prompt, and with those under each prompt of ``--prompt``; per group how
-often a right provision is quoted first or second, and how often it is among the first ten hits. A
-line before each table tells what the calls took. What was written is remembered in the work folder,
-so a run that was stopped goes on, and what is counted a second time costs no call.
+Questions are counted as in ``lawyers.py``: without a writer, with searches of a model under the
+built-in prompt, and under each ``--prompt``. Printed per group are right provisions quoted first or
+second, and among the first ten hits; a line before each table shows the cost of calls. Searches are
+kept in the work folder, so that a stopped run continues, and nothing is paid for twice.
 
-Before and after an optimisation, on the questions that nobody has looked at::
+Before and after an optimisation, on unseen questions::
 
     xz --decompress --stdout tests/localrag/lawyers/asked/sealed.jsonl.xz >/tmp/sealed.jsonl
     .venv/bin/python scripts/bench/written_searches.py MODEL --questions /tmp/sealed.jsonl \
@@ -81,7 +80,7 @@ def main() -> None:
 def write(
     resources: MethodResources, asked: Sequence[dict[str, Any]], instruction: str
 ) -> dict[str, Sequence[WrittenSearch]]:
-    """The searches that a model writes, by the id of the question; prints what its calls took.
+    """Searches written by a model, by id of the question; prints the cost of calls.
 
     Args:
         resources: the model and the laws.

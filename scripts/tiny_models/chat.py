@@ -62,14 +62,14 @@ def write_chat_gguf(
     add_bos: bool = False,
     shape: Shape = Shape(),
 ) -> None:
-    """Write a model whose vocabulary is 256 bytes, a few words and the control tokens of ChatML.
+    """Write a model with a vocabulary of 256 bytes, a few words and ChatML's control tokens.
 
     Args:
         path: the file to write, 450 kB.
-        architecture: which of llama.cpp's.
-        context: tokens it claims to be trained with.
+        architecture: one of llama.cpp's.
+        context: declared length of the training context, in tokens.
         seed: of its weights.
-        template: chat template; None for a model without one.
+        template: chat template; None for none.
         add_bos: whether its tokenizer puts ``<|endoftext|>`` before a text.
         shape: its sizes.
     """
@@ -77,7 +77,7 @@ def write_chat_gguf(
 
 
 def write_chat_gguf_with_vocabulary(path: Path, vocabulary: Path, template: Path) -> None:
-    """Write a qwen3 model of one narrow layer with a real vocabulary, 40 MB for that of Qwen2.
+    """Write a qwen3 model of one narrow layer with a real vocabulary (40 MB for Qwen2's).
 
     Args:
         path: the file to write.

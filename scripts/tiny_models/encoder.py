@@ -50,9 +50,7 @@ class TinyEncoder:
 
     Attributes:
         sentence_transformers: folder of an embedder: mean pooling, normalised, prompts of E5.
-        gguf: the same weights for llama.cpp.
         cross_encoder: folder of a reranker with one label.
-        reranker_gguf: the same weights for llama.cpp.
     """
 
     sentence_transformers: Path
@@ -63,7 +61,7 @@ class TinyEncoder:
 
 @dataclass(frozen=True, slots=True)
 class Shape:
-    """The sizes of an encoder; with 0 tokens, it has those of the texts it was made from."""
+    """Sizes of an encoder; 0 tokens means those of its texts."""
 
     tokens: int = 0
     layers: int = 2
@@ -301,6 +299,6 @@ def _gguf_name(name: str) -> str | None:
 
 
 def _is_large(name: str) -> bool:
-    """Whether a tensor is one of those that quantisation makes smaller."""
+    """Whether quantisation shrinks a tensor."""
     matrix = name.startswith("blk.") and name.endswith(".weight") and "norm" not in name
     return matrix or name == "token_embd.weight"

@@ -40,16 +40,16 @@ QWEN3_8B = Shape(
     tokens=151_936,
     context=40_960,
 )
-"""Of Qwen/Qwen3-8B, as its config.json says; what comes in and what goes out is not tied."""
+"""Of Qwen/Qwen3-8B, by its config.json; input and output embeddings are not tied."""
 
 
 def write_q4_k_m(path: Path, shape: Shape, vocabulary: Path | None = None) -> None:
-    """Write a model whose tensors have the types that llama.cpp calls Q4_K_M.
+    """Write a model with the tensor types of llama.cpp's Q4_K_M.
 
     Args:
         path: the file to write; 5 GB for `QWEN3_8B`.
         shape: its sizes.
-        vocabulary: a GGUF file whose tokens it gets; None for bytes and made-up tokens.
+        vocabulary: a GGUF file with its tokens; None for bytes and made-up tokens.
     """
     import gguf
     import numpy as np

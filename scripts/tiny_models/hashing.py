@@ -14,16 +14,13 @@ if TYPE_CHECKING:
 
 
 class HashingEmbedder:
-    """Texts that share pairs of characters get similar vectors; the same text always the same one.
+    """Vectors from hashed pairs of characters: similar for texts that share pairs, always equal.
 
     Args:
-        id: of the model it stands for.
+        id: name of the model.
         dimension: numbers in a vector.
         window: characters of a text in one window.
-        fail_after: texts after which it breaks like a server that is gone; None: never.
-
-    Attributes:
-        embedded: every text that was embedded, in order.
+        fail_after: texts before it fails like a dead server; None: never.
     """
 
     def __init__(

@@ -1,4 +1,4 @@
-"""A chat model that says what it is told to, for tests of what is made of its replies."""
+"""A chat model with scripted replies, for tests."""
 
 import json
 from collections.abc import Callable, Mapping, Sequence
@@ -19,13 +19,12 @@ from localrag_models.chat import (
 
 
 def rewriting(sentence: str, text: str, **names: str) -> str:
-    """The reply of a model that rewrites a sentence as a text.
+    """The reply of a model that rewrites a sentence.
 
     Args:
-        sentence: as its document has it.
+        sentence: as in its document.
         text: as rewritten.
-        names: what words of the sentence stand for; the model says of the others that it does not
-            know.
+        names: meanings of words in the sentence; others are unknown to the model.
     """
     reply: dict[str, Any] = {"sentence": text}
     if pointing := to_be_named(sentence):
@@ -34,13 +33,9 @@ def rewriting(sentence: str, text: str, **names: str) -> str:
 
 
 class ScriptedChat:
-    """Answers with the given texts in turn, in pieces of three characters.
+    """Replies with the given texts in turn, in pieces of three characters.
 
-    A mapping among them is what it makes of the options that it is offered: their probabilities.
-
-    Attributes:
-        requests: what it was asked.
-        offered: the questions it was to choose an answer for, and the options.
+    A mapping among them gives probabilities of the options offered.
     """
 
     id = "scripted"

@@ -10,10 +10,9 @@ from pathlib import Path
 import pytest
 import tantivy
 
+from localrag_indexes import bm25 as bm25_index
 from localrag_indexes.analysis import Analyzer
-from localrag_indexes.bm25 import BM25Index
-from localrag_indexes.bm25 import index as bm25_index
-from localrag_indexes.bm25.build import TextEntry, build, update
+from localrag_indexes.bm25 import BM25Index, TextEntry, build, update
 from localrag_indexes.errors import (
     IndexDamaged,
     IndexingError,
@@ -248,7 +247,7 @@ FULL_DISK = """
 import resource, signal, sys
 from pathlib import Path
 from localrag_indexes.analysis import Analyzer
-from localrag_indexes.bm25.build import TextEntry, build
+from localrag_indexes.bm25 import TextEntry, build
 from localrag_indexes.errors import IndexNotWritten
 signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
 resource.setrlimit(resource.RLIMIT_FSIZE, (20_000, 20_000))
@@ -273,7 +272,7 @@ ORPHANS = """
 import itertools, sys
 from pathlib import Path
 from localrag_indexes.analysis import Analyzer
-from localrag_indexes.bm25.build import TextEntry, build
+from localrag_indexes.bm25 import TextEntry, build
 if __name__ == "__main__":
     entries = (TextEntry(i, "条例", "船頭は届け出る。" * 50, {}) for i in itertools.count())
     build(Path(sys.argv[1]), entries, analyzer=Analyzer(), attributes=[], workers=2,
@@ -401,7 +400,7 @@ def test_a_manifest_of_something_else_is_refused(
 )
 def test_a_manifest_that_is_none_is_damage(tmp_path: Path, content: bytes) -> None:
     (tmp_path / "manifest.json").write_bytes(content)
-    with pytest.raises(IndexDamaged, match="is no manifest"):
+    with pytest.raises(IndexDamaged, match="is not a manifest"):
         BM25Index.open(tmp_path)
 
 
@@ -437,7 +436,7 @@ def test_an_update_removes_and_adds_and_leaves_the_earlier_index_alone(
     assert {path.name: path.read_bytes() for path in earlier.glob("[!.]*")} == before
     with BM25Index.open(earlier, analyzer=ANALYZER.id, deep=True) as index:
         assert list(index.keys()) == [-2, 3, 5, 7]
-        monkeypatch.setattr("localrag_indexes.bm25.index._KEYS_AT_ONCE", 1)
+        monkeypatch.setattr("localrag_indexes.bm25._KEYS_AT_ONCE", 1)
         assert list(index.keys()) == [-2, 3, 5, 7], "also when they are looked up one by one"
         assert keys(index, "灯火")[0] in (3, 5)
 

@@ -5,8 +5,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from localrag_indexes.analysis import Analyzer
-from localrag_indexes.bm25 import BM25Index
-from localrag_indexes.bm25.build import TextEntry, build
+from localrag_indexes.bm25 import BM25Index, TextEntry, build
 
 
 def test_the_right_paragraph_of_a_thousand(shared_data: Path, tmp_path: Path) -> None:

@@ -9,8 +9,8 @@ import pytest
 from localrag.corpus.store import CorpusStore
 from localrag.corpus.workspace import Workspace
 from localrag.errors import NotFoundError
-from localrag.page.citing import looked_up_blocks
 from localrag.page.markdown import markdown
+from localrag.page.provision import looked_up_blocks
 from localrag.search.provision import LookedUp, show
 
 LAW = "598AC0000000008"

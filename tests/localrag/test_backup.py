@@ -100,7 +100,7 @@ def test_a_database_that_is_damaged_is_not_copied(cli: Cli, sample: Path, tmp_pa
     workspace.conversations.write_bytes(content.replace("渡し舟".encode(), "渡し船".encode()))
     told = cli("backup", str(tmp_path / "law.tar"))
     assert told.code == 5
-    assert "cannot be copied (what stands in it is not what was written)" in told.err
+    assert "cannot be copied (its content is not what was written)" in told.err
     assert "localrag doctor" in told.err
     assert not (tmp_path / "law.tar").exists()
 
@@ -262,16 +262,16 @@ SPOILED: dict[str, tuple[Callable[[Members], Members], str]] = {
     "index": (flipped("meta.json"), "meta.json is damaged"),
     "settings": (flipped("localrag.toml"), "localrag.toml is damaged"),
     "a file less": (lambda m: m[1:], "is missing"),
-    "a file more": (lambda m: [("more.txt", b"x"), *m], "more.txt is missing, or stands in no"),
+    "a file more": (lambda m: [("more.txt", b"x"), *m], "more.txt is missing, or not in"),
     "no manifest": (lambda m: m[:-1], "its end is missing"),
-    "out of it": (lambda m: [("../evil", b"x"), *m], r"\.\./evil is nothing that a backup"),
+    "out of it": (lambda m: [("../evil", b"x"), *m], r"\.\./evil does not belong in a backup"),
     "absolute": (lambda m: [("/etc/evil", b"x"), *m], "/etc/evil is nothing"),
-    "no name": (lambda m: [("", b"x"), *m], ":  is nothing that a backup holds"),
-    "a dot": (lambda m: [(".", b"x"), *m], r": \. is nothing that a backup holds"),
+    "no name": (lambda m: [("", b"x"), *m], ":  does not belong in a backup"),
+    "a dot": (lambda m: [(".", b"x"), *m], r": \. does not belong in a backup"),
     "a folder as a file": (lambda m: [("./corpora", b"x"), *m], "corpora is nothing"),
     "a model": (lambda m: [("models/evil", b"x"), *m], "models/evil is nothing"),
-    "twice": (lambda m: [m[0], *m], "stands in it twice"),
-    "behind the end": (lambda m: [*m, ("late", b"x")], "late stands behind the end"),
+    "twice": (lambda m: [m[0], *m], "is in it twice"),
+    "behind the end": (lambda m: [*m, ("late", b"x")], "late is after the end"),
     "empty manifest": (lambda m: [*m[:-1], ("manifest.json", b"{}")], "manifest is damaged"),
     "newer": (
         lambda m: [*m[:-1], (m[-1][0], m[-1][1].replace(b'"format": 1', b'"format": 9'))],
@@ -305,9 +305,9 @@ def test_what_is_no_backup_at_all(sample: Path, backed_up: Path, tmp_path: Path)
     text = tmp_path / "text.tar"
     text.write_text("no tar" * 1_000)
     for path, cause in (
-        (linked, "corpora is nothing that a backup holds"),
-        (cut, "is no backup, or is damaged"),
-        (text, "is no backup, or is damaged"),
+        (linked, "corpora does not belong in a backup"),
+        (cut, "is not a backup, or is damaged"),
+        (text, "is not a backup, or is damaged"),
         (tmp_path / "none.tar", "cannot be read"),
         (tmp_path, "cannot be read"),
     ):
@@ -369,7 +369,7 @@ def test_one_corpus_alone(sample: Path, tmp_path: Path) -> None:
     }
     with pytest.raises(InputError, match="it holds the corpus 'main' alone"):
         restore(workspace, alone)
-    with pytest.raises(InputError, match="is no backup of one corpus"):
+    with pytest.raises(InputError, match="is not a backup of one corpus"):
         restore_corpus(workspace, whole)
     write(alone, flipped("corpus.sqlite")(members(alone)))
     with pytest.raises(InputError, match=r"corpus.sqlite is damaged"):

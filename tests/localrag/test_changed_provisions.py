@@ -10,7 +10,7 @@ import pytest
 
 import localrag
 from localrag.corpus.links import CHANGES
-from localrag.corpus.readers.statutes_jsonl import statute_document
+from localrag.corpus.readers.statutes_json import statute_document
 from localrag.law.names import LawNames
 from localrag.law.references import extract_references
 

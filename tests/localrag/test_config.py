@@ -167,10 +167,10 @@ def test_keys_of_the_workbench_are_a_table(workspace: Workspace) -> None:
     (keys,) = [one for one in config.explain(workspace) if one.key == "tui.keys"]
     assert (keys.value, keys.source) == ({"app.help": "ctrl+h"}, "localrag.toml")
     workspace.settings.write_text('[tui]\nkeys = "ctrl+h"\n', encoding="utf-8")
-    with pytest.raises(ConfigError, match=r"tui\.keys = 'ctrl\+h' is not valid \(no table\)"):
+    with pytest.raises(ConfigError, match=r"tui\.keys = 'ctrl\+h' is not valid \(not a table\)"):
         config.load(workspace)
     workspace.settings.write_text('[tui.keys]\n"app.help" = 3\n', encoding="utf-8")
-    with pytest.raises(ConfigError, match=r"tui\.keys\.app\.help = 3 is not valid \(no text\)"):
+    with pytest.raises(ConfigError, match=r"tui\.keys\.app\.help = 3 is not valid \(not a text\)"):
         config.load(workspace)
 
 

@@ -102,7 +102,7 @@ FAULTS = {
         [("第2条第4項", "does-not-hold", 17, 3), ("前条", "holds", 36, 5)],
         "本契約第5条と渡し舟法第4条",
         ["4"],
-        "第5条: no law of the corpus is called 本契約",
+        "第5条: the corpus has no law called 本契約",
     ),
     "old-text": Fault(
         "渡し舟法第2条第9項による。",

@@ -102,7 +102,7 @@ def test_facts_are_stored_with_their_kind_and_fields():
 
 
 def test_what_an_earlier_version_stored_in_words_is_read_as_words():
-    text = '{"problem": "the quote is empty", "events": ["{n} left out"]}'
+    text = '{"problem": "the quotation is empty", "events": ["{n} left out"]}'
     report = REPORTS.validate_json(text)
     assert report.problem is not None
     assert report.problem.kind is FactKind.SAID

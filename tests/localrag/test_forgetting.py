@@ -11,7 +11,7 @@ import localrag
 from localrag.corpus.workspace import Workspace
 from localrag.doors.forgetting import forget_conversation, forget_documents, forget_run
 from localrag.errors import NotFoundError, UsageError
-from localrag.methods.remembered import Remembered
+from localrag.methods.toolkit import Remembered
 from localrag.ops.conversations.store import Conversations
 from localrag.search.types import Query
 

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 import localrag
-from localrag.corpus.readers.statutes_jsonl import statute_document
+from localrag.corpus.readers.statutes_json import statute_document
 from localrag.errors import NotFoundError, UsageError
 from localrag.search.history import Comparison
 from localrag.search.history.comparing import Change, ChangeKind, compare
@@ -345,7 +345,7 @@ def test_the_day_is_told_where_there_are_several_states(corpus: localrag.Corpus)
         for record in corpus.as_of(FIRST).search("登録").trace.stages
         for event in record.events
     ]
-    assert f"the law as of {FIRST}; other states of it are passed over" in told
+    assert f"the law as of {FIRST}; its other states are not searched" in told
 
 
 def test_the_command_line_takes_a_day(corpus: localrag.Corpus, cli: Callable[..., Any]) -> None:
@@ -473,7 +473,7 @@ def test_one_text_says_nothing_of_what_changed(
     assert (fact.kind, fact.fields["days"]) == (FactKind.STATES_HELD, (FIRST,))
     followed = cli("history", "渡し舟法4条")
     assert "from 2015-12-27 on; the last text in this corpus" in followed.out
-    assert "not known" in followed.err
+    assert "unknown" in followed.err
     assert cli("history", "渡し舟法4条", "--json").json["notes"][0]["fields"]["days"] == [FIRST]
 
 
@@ -510,7 +510,10 @@ def test_an_old_text_is_named_once(
 def test_list_and_doctor_say_how_old_laws_are(
     alone: localrag.Corpus, cli: Callable[..., Any]
 ) -> None:
-    told = f"1 of 1 laws have a text .* 24 months older than .*, the oldest is 渡し舟法 of {FIRST}"
+    told = (
+        "1 of 1 laws have a text more than 24 months older than .*; "
+        f"the oldest is 渡し舟法 of {FIRST}"
+    )
     for line in (("list",), ("list", "main")):
         assert re.search(told, cli(*line).err)
         assert cli(*line, "--json").err == ""

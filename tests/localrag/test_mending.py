@@ -59,7 +59,7 @@ def test_a_store_gets_its_checksums_again(cli: Cli, store: Path) -> None:
     assert "localrag doctor --mend" in refused.err
     assert findings(cli)["store main"][0] == "broken"
     mended = cli("doctor", "--mend")
-    assert "its checksums are written anew" in mended.out
+    assert "its checksums were written again" in mended.out
     assert findings(cli)["store main"] == ("good", "sound, 13 documents")
     assert cli("index").code == 0
     assert cli("search", "渡し守", "--json").json["hits"] == before

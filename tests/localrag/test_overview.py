@@ -17,8 +17,8 @@ from localrag.corpus.config import Config, EmbeddingConfig
 from localrag.corpus.workspace import Workspace
 from localrag.errors import UsageError
 from localrag.prepare.layers import METADATA, MK_SUMMARIES, SYNTHETIC_QA, DerivedLayer
+from localrag.prepare.measuring import Redundancy, redundancy
 from localrag.prepare.preparing import prepare
-from localrag.prepare.redundancy import Redundancy, redundancy
 from localrag.search.indexing.index import index
 
 from ..prepared import prepared_texts

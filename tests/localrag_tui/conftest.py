@@ -29,8 +29,7 @@ from localrag.corpus.workspace import Workspace
 from localrag.errors import LocalragError
 from localrag.search.types import Query
 from localrag_tui.app import Workbench
-from localrag_tui.work.answering import AnswerEvent
-from localrag_tui.work.engine import TimedAnswer
+from localrag_tui.work.engine import AnswerEvent, TimedAnswer
 from localrag_tui.work.jobs import Job, State
 
 from ..patience import PATIENCE

@@ -14,7 +14,7 @@ import pytest
 from localrag.errors import InputError
 from localrag_tui import app as app_module
 from localrag_tui.app import Workbench
-from localrag_tui.screens import SCREENS
+from localrag_tui.shell.bars import SCREENS
 
 from ..patience import PATIENCE
 

@@ -8,10 +8,10 @@ from localrag.corpus.store import CorpusStore
 from localrag.corpus.workspace import Workspace
 from localrag_tui.search.results import Results
 from localrag_tui.search.screen import SearchField
+from localrag_tui.shell.form import Form
 from localrag_tui.source.pane import SourcePane
 from localrag_tui.spot import Spot
-from localrag_tui.widgets.form import Form
-from localrag_tui.work.engine import ProcessEngine
+from localrag_tui.work.engine import Engine
 
 ACT = "599AC0000000001"
 NOW = "水位又は風速が政令で定める基準"
@@ -107,7 +107,7 @@ async def test_what_is_found_is_the_law_of_the_day(workbench, earlier_state, unt
 async def test_what_is_answered_quotes_the_day_and_keeps_to_what_it_quotes(
     workbench, earlier_state, until, shown
 ):
-    app = workbench("ja", engine=ProcessEngine())
+    app = workbench("ja", engine=Engine())
     async with app.run_test(size=(160, 44)) as pilot:
         await until(pilot, lambda: app.screen.ready.is_set())
         await set_day(pilot, until, "2020-04-01")

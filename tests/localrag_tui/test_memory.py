@@ -4,8 +4,8 @@ import errno
 
 import pytest
 
-from localrag_tui import memory
-from localrag_tui.memory import Memory
+from localrag_tui import library
+from localrag_tui.library import Memory
 
 
 @pytest.fixture
@@ -82,7 +82,7 @@ def test_a_full_disk_is_told_once_and_the_choices_hold(make, told, tmp_path, mon
     def full(*_):
         raise OSError(errno.ENOSPC, "No space left on device")
 
-    monkeypatch.setattr(memory, "replace_text", full)
+    monkeypatch.setattr(library, "replace_text", full)
     one.remember(language="ja")
     one.remember(theme="light")
     one.close()

@@ -5,8 +5,8 @@ from textual.widgets import Input
 
 from localrag.corpus.types import Label
 from localrag.errors import NotFoundError
-from localrag_tui.ask.welcome import Examples
-from localrag_tui.overview import OverviewDialogue, OverviewList
+from localrag_tui.ask.transcript import Examples
+from localrag_tui.corpora.actions import OverviewDialogue, OverviewList
 from localrag_tui.search.results import Results
 from localrag_tui.search.screen import SearchField
 

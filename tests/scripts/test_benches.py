@@ -18,7 +18,7 @@ from ..patience import PATIENCE
 from ..tiny_bundle import make_bundle
 
 BENCHES = Path(__file__).parents[2] / "scripts" / "bench"
-# By benchmark its arguments, with what the tests make in braces.
+# By benchmark, and case where it has some, its arguments, with what the tests make in braces.
 RUNS = {
     "office_files": ["--files=5"],
     "analysis": ["--laws=1"],
@@ -35,6 +35,7 @@ RUNS = {
     "lawyers": ["--parts", "--questions={lawyers}"],
     "multihop": [],
     "sentences": [],
+    "size": [],
     "pdf_text": ["--files=2", "--misses"],
     "provision_recall": ["--misses", "--all-laws"],
     "spoiled_claims": ["--misses"],
@@ -75,16 +76,18 @@ RUNS = {
     ],
     "startup": ["--rounds=1", "--home={home}"],
     "bundle": ["{bundle}"],
-    "batch": ["--questions=2", "--kills=1", "--tokens=8"],
     "ray_batch": ["--questions=2", "--kills=0", "--tokens=8", "--simulated=2", "--rounds=1"],
     "workbooks": ["--rows=30"],
-    "kill": ["--rounds=1", "--files=3"],
-    "incremental": ["--laws=3", "--questions=1", "--kills=1"],
-    "kill_embedding": ["--rounds=1", "--files=1", "--graph-from=10"],
-    "kill_prepare": ["--rounds=1", "--paragraphs=3"],
-    "kill_update": ["--rounds=1", "--files=3"],
-    "kill_restore": ["--rounds=1"],
-    "kill_conversation": ["--rounds=1", "--seconds=0.1"],
+    "kill add": ["--rounds=1", "--size=3"],
+    "kill update": ["undo", "law", "--rounds=1", "--size=3"],
+    "kill embedding": ["--rounds=1", "--size=1", "--graph-from=10"],
+    "kill prepare": ["--rounds=1", "--size=3"],
+    "kill conversation": ["--rounds=1"],
+    "kill backup": ["restore", "bundle", "--rounds=1"],
+    "kill batch": ["--rounds=1", "--size=3"],
+    "kill evaluation": ["--rounds=1", "--size=4"],
+    "kill optimisation": ["--rounds=1", "--size=4", "--calls=6"],
+    "incremental": ["--laws=3", "--questions=1"],
     "flipped": ["--rounds=1", "--parts", "settings"],
     "full_disk": ["--rounds=1", "--jobs", "update"],
     "fuzz": ["--seconds=0.3", "--parsers", "settings", "--growth-to=4096"],
@@ -92,8 +95,6 @@ RUNS = {
     "layers": ["--first=2", "--embedder={embedder}", "--split=gold", "--read", "--model={chat}"],
     "facets": ["--laws=3", "--questions=2"],
     "prepare": ["--first=3", "--model={chat}", "--max-tokens=8", "--kills=1"],
-    "kill_optimize": ["--kills=1", "--questions=4", "--calls=6"],
-    "kill_evaluation": ["--kills=1", "--questions=4"],
     "evaluation": ["--limit=2", "--kills=0", "--method=statute-lexical"],
     "question_index": [
         "--questions=1",
@@ -105,7 +106,6 @@ RUNS = {
     ],
     "vector_index": ["--count=200", "--queries=5", "--dimension=8", "--only-ours"],
     "wikipedia": ["--articles=20", "--kills=1"],
-    "lexical_engines": ["--articles=20", "--limit=3"],
     "model_shapes": ["--shape=qwen3-8b", "--prompt=32", "--generate=2"],
     "tui": ["--home={home}", "--runs=1", "first"],
     "word_files": ["--random=6"],
@@ -143,10 +143,11 @@ SMALLER = {
         "bench.statute_lexical._DRAWS": 10,
     },
     # They are killed until a kill comes before the end: here it comes before the beginning.
-    "kill_embedding": {"random.Random.uniform": lambda _, first, end: first},
-    "kill_prepare": {"random.Random.uniform": lambda _, first, end: first},
-    "kill_optimize": {
-        "bench.kill_optimize.SETTINGS": {
+    "kill embedding": {"random.Random.uniform": lambda _, first, end: first},
+    "kill prepare": {"random.Random.uniform": lambda _, first, end: first},
+    "kill conversation": {"bench.kill.Conversing.seconds": 0.1},
+    "kill optimisation": {
+        "bench.killed_models.SETTINGS": {
             "chat.model": "tiny-random",
             "chat.temperature": 1.0,
             "chat.max_tokens": 64,
@@ -198,7 +199,7 @@ def test_a_question_runs_through_no_more_than_it_did(monkeypatch, capsys):
 
 def test_every_benchmark_is_run():
     scripts = {path.stem for path in BENCHES.glob("*.py") if "__main__" in path.read_text()}
-    assert scripts == set(RUNS)
+    assert scripts == {name.split()[0] for name in RUNS}
 
 
 @pytest.mark.parametrize("name", RUNS)
@@ -216,15 +217,32 @@ def test_it_runs(name, data, work, request, monkeypatch, capsys):
     monkeypatch.delenv("LOCALRAG_TEST_VOCABULARY", raising=False)
     for constant, value in SMALLER.get(name, {}).items():
         monkeypatch.setattr(constant, value)
-    path = BENCHES / f"{name}.py"
+    script, *case = name.split()
+    path = BENCHES / f"{script}.py"
     wanted = " ".join(RUNS[name])
     made = {what: make(request, work) for what, make in MADE.items() if f"{{{what}}}" in wanted}
     given = [argument.format(**made) for argument in RUNS[name]]
     if "work=True" in path.read_text():
         given.append(f"--work={work}")
-    monkeypatch.setattr(sys, "argv", [str(path), *given])
-    assert not import_module(f"bench.{name}").main()
+    monkeypatch.setattr(sys, "argv", [str(path), *case, *given])
+    assert not import_module(f"bench.{script}").main()
     assert capsys.readouterr().out
+
+
+def test_size_counts_code_apart_from_what_explains_it(tmp_path, monkeypatch, capsys):
+    code = "import re\n\n\nclass A:\n    def f(self):\n        # why\n        return 1\n"
+    module = f'"""Two\nlines."""\n\n{code}'
+    for name in ("localrag/a.py", "localrag/room/b.py", "tui/c.py"):
+        path = tmp_path / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(module, encoding="utf-8")
+    monkeypatch.setattr(sys, "argv", ["size.py", f"--repository={tmp_path}"])
+    import_module("bench.size").main()
+    out = capsys.readouterr().out
+    rows = {line.split()[0]: line.split()[1:] for line in out.splitlines()}
+    assert rows["localrag/room"] == ["1", "3", "2", "1", "1", "2", "2"]
+    assert rows["all"] == ["3", "9", "6", "3", "3", "2", "2"]
+    assert rows["A"] == ["3"]
 
 
 def test_pdf_text_compares_files_with_their_web_pages(tmp_path, monkeypatch, capsys):

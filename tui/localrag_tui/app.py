@@ -3,7 +3,8 @@
 import asyncio
 from collections.abc import Callable, Mapping
 from contextlib import suppress
-from functools import cached_property
+from functools import cached_property, partial
+from pkgutil import resolve_name
 from typing import TYPE_CHECKING, ClassVar, cast
 
 from rich.cells import cell_len
@@ -16,39 +17,37 @@ from localrag import language
 from localrag.corpus.workspace import Workspace
 from localrag.errors import ConfigError
 from localrag.language import N_, _, ngettext
+from localrag.text.harmless import cut, one_line
 from localrag_tui.screen import Dialogue, Kept, WorkbenchScreen
-from localrag_tui.screens import SCREENS
-from localrag_tui.shell.base import TOAST_WIDTH, BaseApp, abridged
+from localrag_tui.shell.bars import SCREENS
+from localrag_tui.shell.base import BaseApp, abridged
 from localrag_tui.shell.keys import key_of, needed, normal, spelled, usable
-from localrag_tui.shell.look import THEMES, look
-from localrag_tui.shown import cut, one_line
+from localrag_tui.shell.look import SHEETS, THEMES, look, sheets
 from localrag_tui.spot import OpenSpot, Spot
 from localrag_tui.work.jobs import Jobs
 
 if TYPE_CHECKING:
-    # What stands here is imported when it is needed: the first paint needs none of it.
+    # Imported when needed: the first paint needs none of it.
     from textual.command import Provider
 
     from localrag.corpus.config import Config
-    from localrag_tui.library import Keeper, Library
-    from localrag_tui.memory import Memory
-    from localrag_tui.shell.settings import Settings
+    from localrag_tui.library import Keeper, Library, Memory, Settings
     from localrag_tui.work.engine import Engine
 
 
-# Cells of the beginning of what was copied that are told, and characters of its end.
+# A notice shows the beginning (cells) and the end (characters) of a copied text.
 _BEGINNING, _END = 60, 30
-# Seconds in which what was sent with the last keys is written down, before the end.
+# Seconds to write down a question sent with the last keys, before leaving.
 _SETTLED_AFTER = 3.0
-# Wrong keys of the settings that are told at once, and the seconds for which they are.
+# How many wrong keys of the settings one notice names, and for how many seconds.
 _MOST_WRONG_KEYS, _READ_WRONG_KEYS = 4, 30.0
 
 
 def run(workspace: Workspace, overrides: Mapping[str, object]) -> None:
-    """Open the workbench in the terminal, until the user leaves it.
+    """Open the workbench in the terminal until the user leaves it.
 
     Raises:
-        Exception: what ended it in the place of the user; the terminal is as it was before.
+        Exception: the error that ended it; the terminal is restored first.
     """
     bench = Workbench(workspace, overrides)
     bench.run()
@@ -56,8 +55,24 @@ def run(workspace: Workspace, overrides: Mapping[str, object]) -> None:
         raise error
 
 
+# Module and class of each screen; imported when the user goes there.
+_PLACES = {
+    "ask": "ask.screen:AskScreen",
+    "read": "source.screen:ReadScreen",
+    "search": "search.screen:SearchScreen",
+    "runs": "runs.screen:RunsScreen",
+    "models": "models.screen:ModelsScreen",
+    "check": "check.screen:CheckScreen",
+}
+
+
+def _make(mode: str) -> Screen[None]:
+    screen: Screen[None] = resolve_name(f"localrag_tui.{_PLACES[mode]}")()
+    return screen
+
+
 def _commands() -> "type[Provider]":
-    from localrag_tui.shell.commands import Commands
+    from localrag_tui.shell.help import Commands
 
     return Commands
 
@@ -66,26 +81,22 @@ class Workbench(BaseApp):
     """The application.
 
     Args:
-        workspace: an existing one.
+        workspace: an existing workspace.
         overrides: settings of the command line, by dotted key.
-        engine: what answers; without one, a process of its own.
+        engine: answers questions; default: an engine in a process of its own.
 
     Attributes:
-        jobs: what runs beside.
-        keymap: the keys that the settings give, by action; what cannot be one is left out.
+        keymap: usable keys of the settings, by action.
     """
 
     TITLE = "localrag"
     AUTO_FOCUS = None
     NOTIFICATION_TIMEOUT = 3
-    CSS = f"""
-    ToastRack {{ dock: top; align: right top; margin-top: 1; }}
-    Toast {{ width: {TOAST_WIDTH}; max-width: 100%; }}
-    """
+    CSS_PATH = sheets("bench")
     ENABLE_COMMAND_PALETTE = True
     COMMANDS = {_commands}  # noqa: RUF012 - Textual's own
     MODES: ClassVar[dict[str, str | Callable[[], Screen[None]]]] = {
-        mode: entry.make for mode, entry in SCREENS.items()
+        mode: partial(_make, mode) for mode in SCREENS
     }
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("f1", "show_help", N_("Help"), id="app.help", priority=True),
@@ -145,40 +156,35 @@ class Workbench(BaseApp):
 
     @cached_property
     def settings(self) -> "Settings":
-        """What the files of the workspace and the command line say."""
-        from localrag_tui.shell.settings import Settings
+        from localrag_tui.library import Settings
 
         return Settings(self.workspace, self.overrides, self.tell)
 
     @cached_property
     def memory(self) -> "Memory":
-        """What the user has chosen."""
-        from localrag_tui.memory import Memory
+        from localrag_tui.library import Memory
 
         return Memory(self._choices, self.tell)
 
     @cached_property
     def engine(self) -> "Engine":
-        """What answers."""
-        from localrag_tui.work.engine import ProcessEngine
+        from localrag_tui.work.engine import Engine
 
-        return self._engine or ProcessEngine()
+        return self._engine or Engine()
 
     @cached_property
     def conversations(self) -> "Keeper":
-        """The conversations of the workspace."""
         from localrag_tui.library import Keeper
 
         return Keeper(self.workspace)
 
     @property
     def corpus(self) -> str:
-        """The corpus in use: the one chosen, else the one of the settings."""
+        """The corpus in use: the chosen one, else the setting."""
         return self.memory.choices.corpus or self.settings.of().corpus
 
     @property
     def library(self) -> "Library":
-        """The corpus in use, open for reading."""
         return self.library_of(self.corpus)
 
     def library_of(self, corpus: str, day: str = "") -> "Library":
@@ -186,7 +192,7 @@ class Workbench(BaseApp):
 
         Args:
             corpus: its name.
-            day: the day (ISO) whose law is read; "" for that of the settings.
+            day: ISO date of the law to read; "" for the day of the settings.
         """
         from localrag_tui.library import Library
 
@@ -202,7 +208,7 @@ class Workbench(BaseApp):
         return self._libraries[corpus, day]
 
     def config(self) -> "Config":
-        """The settings that hold now, with the corpus, method and model that were chosen."""
+        """The settings in force, with the chosen corpus, method and model."""
         chosen, config = self.memory.choices, self.settings.of(self.corpus)
         if chosen.method is not None:
             method = config.method.model_copy(update={"name": chosen.method})
@@ -212,24 +218,34 @@ class Workbench(BaseApp):
             config = config.model_copy(update={"chat": chat})
         return config.model_copy(update={"corpus": self.corpus})
 
+    def add_styles(self, *names: str) -> None:
+        """Read style sheets; Textual would parse every sheet again for each new one."""
+        for path in sheets(*names):
+            if not self.stylesheet.has_source(str(path)):
+                self.stylesheet.read(path)
+        self.stylesheet.parse()
+
     def on_mount(self) -> None:
         self.switch_mode(self._first)
         self.set_timer(0.5, self._warm)
         self.call_after_refresh(self._greet)
 
     def get_ready(self) -> None:
-        """Leave at once with settings that are not valid; tell the day whose law they show."""
+        """Leave at once if the settings are invalid; show the day of the law."""
         try:
             self.settings.of()
         except ConfigError as error:
             self.fail(error)
         else:
-            # A dialogue may lie over it by now.
+            # A dialogue may be in front.
             if isinstance(screen := self.screen_stack[0], WorkbenchScreen):
                 screen.show_day()
 
     def go(self, mode: str) -> AwaitMount:
-        """Go to a screen; a message told before it is mounted may not be shown."""
+        """Go to a screen.
+
+        A notice sent before the screen is mounted may be lost.
+        """
         mounted = self.switch_mode(mode)
         if kept := self._kept.pop(mode, None):
             cast("WorkbenchScreen", self.screen).restore_soon(kept)
@@ -237,9 +253,9 @@ class Workbench(BaseApp):
         return mounted
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        """Whether an action can be done: a dialogue is answered or left before one goes on.
+        """Refuse to leave a dialogue unanswered.
 
-        Where one is already, the key of the screen is free for the screen itself.
+        On its own screen the key of a screen is free for other actions.
         """
         if action in ("go", "jump", "jobs", "overview", "settings") and self.screen.is_modal:
             return False
@@ -251,7 +267,7 @@ class Workbench(BaseApp):
         self.go(mode)
 
     def open_spot(self, spot: Spot, *, beside: bool = False) -> None:
-        """Show a place on the Read screen; `beside`, in two panes."""
+        """Show a place on the Read screen; with `beside`, in a second pane."""
         self.go("read")
         self.screen.post_message(OpenSpot(spot, beside=beside))
 
@@ -259,7 +275,7 @@ class Workbench(BaseApp):
         self.open_spot(event.spot)
 
     def action_jump(self) -> None:
-        """Ask for a provision, and go there: on the screen in view, if it shows sources."""
+        """Ask for a provision and go there, on this screen if it shows sources."""
         from localrag_tui.jump import JumpDialogue
 
         def show(spot: object) -> None:
@@ -269,9 +285,9 @@ class Workbench(BaseApp):
         self.push_screen(JumpDialogue(), show)
 
     def copy(self, text: str) -> None:
-        """Put a text into the clipboard of the terminal, and show what was copied."""
+        """Put a text into the clipboard of the terminal, and show it in a notice."""
         self.copy_to_clipboard(text)
-        # A quotation ends with its place.
+        # A quotation ends with its citation.
         told = one_line(" ".join(text.split()))
         if cell_len(told) > _BEGINNING + 2 * _END:
             told = cut(told, _BEGINNING) + told[-_END:]
@@ -279,28 +295,25 @@ class Workbench(BaseApp):
         self.notify(f"{told}\n{count}", title=_("Copied"), markup=False)
 
     def replaces(self, new: Notification, old: Notification) -> bool:
-        """Whether a message makes one before obsolete: of what was copied only the last is told."""
         return super().replaces(new, old) or new.title == old.title == _("Copied")
 
     def action_jobs(self) -> None:
-        from localrag_tui.jobs.view import JobsDialogue
+        from localrag_tui.jobs import JobsDialogue
 
         self.push_screen(JobsDialogue())
 
     def action_overview(self) -> None:
-        """Show what is in the corpus in use; go on with what is chosen of it."""
-        from localrag_tui.overview import show_overview
+        from localrag_tui.corpora.actions import show_overview
 
         self.run_worker(show_overview(self))
 
     def action_settings(self) -> None:
-        """Change what people change most: language, theme, model, how is searched."""
         from localrag_tui.shell.preferences import change_settings
 
         self.run_worker(change_settings(self))
 
     async def action_quit(self) -> None:
-        """Leave; where something runs it is asked first, and a second time means it."""
+        """Leave; ask first while jobs run. Pressed again, leave at once."""
         running = self.jobs.running
         if not running or self.screen is self._leaving_form:
             with suppress(TimeoutError):
@@ -309,7 +322,7 @@ class Workbench(BaseApp):
                         await screen.settle()
             self.exit()
             return
-        from localrag_tui.widgets.form import Form
+        from localrag_tui.shell.form import Form
 
         head = ngettext("{n} job is running.", "{n} jobs are running.", len(running))
         titles = "\n".join(f"· {one_line(job.title)}" for job in running)
@@ -326,11 +339,10 @@ class Workbench(BaseApp):
         self.push_screen(self._leaving_form, lambda agreed: None if agreed is None else self.exit())
 
     def action_help_quit(self) -> None:
-        """Tell those who press Ctrl+C how to leave."""
-        self.notify(_("{key} leaves.").format(key=key_of(self, Workbench, "app.quit")))
+        self.notify(_("{key} leaves.").format(key=key_of(self, "app.quit")))
 
     def action_show_help(self, *, changing_first: bool = False) -> None:
-        """Show what the screen or dialogue in view is for, and its keys; again, leave that."""
+        """Show the purpose and the keys of the screen or dialogue in view; again, close it."""
         from localrag_tui.shell.help import Help, help_on
 
         screen = self.screen
@@ -342,23 +354,21 @@ class Workbench(BaseApp):
             self.push_screen(help_on(screen, mode, keys, settings, changing_first=changing_first))
 
     def action_command_palette(self) -> None:
-        """Show every command by its name."""
-        from localrag_tui.shell.commands import Palette
+        from localrag_tui.shell.help import Palette
 
         if isinstance(self.screen, WorkbenchScreen | Dialogue):
             self.push_screen(Palette(self.screen.active_bindings_in_english))
 
     def get_key_display(self, binding: Binding) -> str:
-        """A key as it stands on a keyboard."""
         return binding.key_display or spelled(binding.key)
 
     async def make_screens_anew(self) -> None:
-        """Show everything in another language; what was typed and read stays."""
-        # One after the other: while one goes on, the mode shown has an empty screen.
+        """Rebuild all screens in the language in use; typed text and open places stay."""
+        # One at a time: meanwhile the mode in view has an empty screen.
         async with self._making_anew:
             here = self.current_mode
             for mode in self.MODES:
-                # A screen that nobody has gone to yet has no stack.
+                # A screen never visited has no stack.
                 with suppress(KeyError):
                     for screen in self.get_screen_stack(mode):
                         if isinstance(screen, WorkbenchScreen):
@@ -372,7 +382,6 @@ class Workbench(BaseApp):
             await self.remove_mode("between")
 
     async def shut_down(self) -> None:
-        """End every process and close every corpus."""
         await self.jobs.close()
         if "engine" in self.__dict__:
             await self.engine.close()
@@ -386,7 +395,7 @@ class Workbench(BaseApp):
 
     async def _greet(self) -> None:
         from localrag_tui.corpora.actions import greet
-        from localrag_tui.jobs.view import announce
+        from localrag_tui.jobs import announce
 
         announce(self)
         if self._chosen_keys:
@@ -394,13 +403,16 @@ class Workbench(BaseApp):
         await greet(self)
 
     async def _warm(self) -> None:
+        for name in SHEETS:
+            self.add_styles(name)
+            await asyncio.sleep(0)
         await self.engine.warm()
 
     async def _check_keys(self) -> None:
         from localrag_tui.shell.keys import objections
 
         found = await asyncio.to_thread(objections, self._chosen_keys)
-        # What the actions of screens cannot have is known only now.
+        # Only now are the keys refused by actions of screens known.
         for objection in found:
             if objection.refused:
                 self.keymap.pop(objection.id, None)

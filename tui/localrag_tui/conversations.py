@@ -1,4 +1,4 @@
-"""The conversations of the workspace: find one, open it, rename, export or delete it."""
+"""The conversations of the workspace: find, open, rename, export, delete."""
 
 from collections.abc import Callable, Sequence
 from datetime import date, datetime, timedelta
@@ -19,17 +19,14 @@ from textual.widgets.option_list import Option
 from localrag.errors import LocalragError, UsageError
 from localrag.language import N_, _, ngettext
 from localrag.ops.conversations.types import Conversation, TurnState
+from localrag.text.harmless import cut, one_line
 from localrag_tui.screen import Dialogue
 from localrag_tui.shell.bars import KeyBar
-from localrag_tui.shown import cut, one_line
-from localrag_tui.widgets.form import Field, Form
-from localrag_tui.widgets.paragraph import Paragraph
-from localrag_tui.widgets.saving import save, working_folder
-from localrag_tui.widgets.text_field import TextField
-from localrag_tui.work.latest import Latest
+from localrag_tui.shell.base import Latest
+from localrag_tui.shell.form import Field, Form, TextField, save, working_folder
+from localrag_tui.shell.paragraph import Paragraph
 
 if TYPE_CHECKING:
-    from localrag.corpus.workspace import Workspace
     from localrag.ops.conversations.store import Conversations
     from localrag_tui.app import Workbench
 
@@ -45,14 +42,7 @@ _COUNT, _WHEN = 13, 16
 
 
 def row(conversation: Conversation, width: int, *, in_view: bool, today: date) -> Content:
-    """Write the title, what its last question came to, how many it has, when it changed.
-
-    Args:
-        conversation: what is written.
-        width: cells of the line.
-        in_view: whether it is the one on the screen below.
-        today: on the clock of the user.
-    """
+    """Write title, state, number of questions and time of the last change."""
     marks = [_("in view")] if in_view else []
     if conversation.state in _MARKS:
         marks.append(_(_MARKS[conversation.state]))
@@ -71,12 +61,12 @@ def row(conversation: Conversation, width: int, *, in_view: bool, today: date) -
 
 
 def title_of(conversation: Conversation) -> str:
-    """The title of a conversation, or what stands for it; not harmless yet."""
+    """The title of a conversation, or words in its place; not harmless yet."""
     return conversation.title or _("(no question yet)")
 
 
 def when(changed: str, today: date) -> str:
-    """A time of the store in words, by the clock of the user."""
+    """A stored time in words, in local time."""
     time = datetime.fromisoformat(changed).astimezone()
     day = f"{time:%Y-%m-%d}"
     if time.date() == today:
@@ -91,36 +81,20 @@ def _right(text: str, cells: int) -> str:
 
 
 PAGE = 100
-"""Conversations that are asked for at a time."""
+"""Conversations read at a time."""
 
 
 class ConversationList(OptionList):
-    """Conversations, the one in view marked.
+    """A list of conversations; the open one is marked.
 
     Args:
-        in_view: the id of the conversation on the screen below; 0 for none.
-        typed: takes text that is no key of the list; called at once, so that of several
-            characters that come together none overtakes another.
+        in_view: id of the conversation on the screen below; 0 for none.
+        typed: takes typed text other than keys; called at once, to keep characters in order.
     """
 
     class EndNear(Message):
-        """More conversations are wanted, if there are any."""
+        """More conversations are wanted."""
 
-    DEFAULT_CSS: ClassVar[str] = """
-    ConversationList {
-        height: 1fr;
-        border: none; padding: 0; background: $surface;
-        scrollbar-size-vertical: 1; scrollbar-gutter: stable;
-        &:focus { border: none; background-tint: $foreground 0%; }
-        & > .option-list--option { padding: 0 1; }
-        & > .option-list--option-highlighted {
-            background: $panel; color: $foreground; text-style: none;
-        }
-        &:focus > .option-list--option-highlighted {
-            background: $primary 20%; color: $foreground; text-style: none;
-        }
-    }
-    """
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("enter", "select", N_("Open"), id="conversations.open"),
         Binding("n", "screen.new", N_("New"), id="conversations.new_here"),
@@ -140,25 +114,23 @@ class ConversationList(OptionList):
 
     @property
     def seen(self) -> bool:
-        """Whether its rows have been painted: keys that came before were not meant for them."""
+        """Whether its rows were painted: earlier keys were not meant for them."""
         return self._seen
 
     @property
     def chosen(self) -> Conversation | None:
-        """The highlighted one."""
         return None if self.highlighted is None else self._shown[self.highlighted]
 
     @property
     def shown(self) -> int:
-        """How many conversations it shows."""
         return len(self._shown)
 
     def show(self, conversations: Sequence[Conversation], highlighted: int = 0) -> None:
-        """Show conversations in the place of those before.
+        """List other conversations.
 
         Args:
             conversations: in order.
-            highlighted: the id of the one to choose; without it the one in view, else the first.
+            highlighted: id to highlight; default: the open conversation, else the first.
         """
         self._shown = list(conversations)
         self.set_options(map(self._option, self._shown))
@@ -169,14 +141,13 @@ class ConversationList(OptionList):
         self.call_after_refresh(self._are_seen)
 
     def extend(self, conversations: Sequence[Conversation]) -> None:
-        """Show conversations below the others; one that moved meanwhile is there already."""
+        """Add conversations at the end, without those listed already."""
         known = {conversation.id for conversation in self._shown}
         further = [new for new in conversations if new.id not in known]
         self._shown += further
         self.add_options(map(self._option, further))
 
     def drop(self, conversation_id: int) -> None:
-        """Show one less, if it is still shown."""
         for place, shown in enumerate(self._shown):
             if shown.id == conversation_id:
                 del self._shown[place]
@@ -191,13 +162,11 @@ class ConversationList(OptionList):
             self.highlighted = highlighted
 
     def on_key(self, event: Key) -> None:
-        """Let what is typed in Japanese begin a search: no such character is a key."""
         if event.character and event.is_printable and not event.character.isascii():
             event.stop()
             self._typed(event.character)
 
     def watch_scroll_y(self, old_value: float, new_value: float) -> None:
-        """Ask for more in time."""
         super().watch_scroll_y(old_value, new_value)
         if self.shown >= PAGE and new_value + 2 * self.size.height >= self.shown:
             self.post_message(self.EndNear())
@@ -219,47 +188,35 @@ class ConversationList(OptionList):
 
 
 async def export(bench: "Workbench", conversation: Conversation) -> None:
-    """Ask for a file and write it; a file that is there is replaced only where the user says so.
+    """Ask for a file and write it; an existing file is replaced only after a question."""
+    workspace = bench.workspace
 
-    Args:
-        bench: the application, whose screens ask.
-        conversation: what is written.
-    """
-    title = _("Export the conversation as Markdown (.md) or Word (.docx)")
-    written = _Exported(bench.workspace, conversation)
-    await save(bench, title, written.proposed, written.write)
-
-
-class _Exported:
-    """A conversation as a file; every call may take long, and is made in some thread."""
-
-    def __init__(self, workspace: "Workspace", conversation: Conversation) -> None:
-        self._workspace = workspace
-        self._conversation = conversation
-
-    def proposed(self) -> Path:
+    def proposed() -> Path:
         from localrag.ops.conversations.export import file_name
 
-        return working_folder() / f"{file_name(self._conversation.title)}.md"
+        return working_folder() / f"{file_name(conversation.title)}.md"
 
-    def write(self, path: Path, replace: bool) -> None:
+    def write(path: Path, replace: bool) -> None:
         from localrag.ops.conversations.export import export
         from localrag.ops.conversations.store import Conversations
 
-        # A connection of its own: the keeper's belongs to another thread.
-        with Conversations.open(self._workspace) as conversations:
-            export(conversations, self._workspace, self._conversation.id, path, replace=replace)
+        # Its own connection: the connection of the keeper belongs to another thread.
+        with Conversations.open(workspace) as conversations:
+            export(conversations, workspace, conversation.id, path, replace=replace)
+
+    title = _("Export the conversation as Markdown (.md) or Word (.docx)")
+    await save(bench, title, proposed, write)
 
 
 Wanted = Literal["first", "further"]
-"""Which page of what is found."""
+"""The first page of a search, or the next one."""
 
 # Characters of a search and of a title.
 _LONGEST = 200
 
 
 class ConversationSearch(TextField):
-    """Where words to search for are typed; the keys of a list move the one below."""
+    """The field of the search."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("enter", "submit", N_("Open the first"), id="conversations.open_first"),
@@ -268,18 +225,8 @@ class ConversationSearch(TextField):
 
 
 class ConversationsDialogue(Dialogue):
-    """Gives back the id of the conversation to go on with, 0 for a new one."""
+    """Returns the id of the conversation to go on with, 0 for a new one."""
 
-    CSS: ClassVar[str] = """
-    ConversationsDialogue > .box {
-        width: 110; max-width: 96%; height: 90%; max-height: 36;
-        background: $surface; padding: 1 1 0 1;
-        .heading { padding: 0 1; }
-        ConversationSearch { background: $panel; margin: 1 0; }
-        .nothing { padding: 0 1; color: $foreground-muted; display: none; height: auto; }
-        &.-nothing .nothing { display: block; }
-    }
-    """
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape", "clear", N_("Clear"), id="conversations.clear"),
         Binding("escape", "leave", N_("Close"), id="conversations.leave"),
@@ -309,7 +256,7 @@ class ConversationsDialogue(Dialogue):
         self._list.focus()
         self._ask()
 
-    # What is shown
+    # Listing
 
     @on(Input.Changed)
     def _ask(self) -> None:
@@ -344,7 +291,7 @@ class ConversationsDialogue(Dialogue):
             nothing.show(Content(_("There are no conversations yet: what you ask is kept here.")))
         self.query_one(".box").set_class(not self._list.shown, "-nothing")
 
-    # Between the field and the list
+    # Moving between field and list
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         if action in ("clear", "leave"):
@@ -367,7 +314,7 @@ class ConversationsDialogue(Dialogue):
         self._field.clear()
         self._list.focus()
 
-    # What is done
+    # Actions
 
     @on(Input.Submitted)
     @on(ConversationList.OptionSelected)

@@ -1,4 +1,4 @@
-"""Naming a place: what can be meant is found while one types, on Read and in a dialogue."""
+"""Finding a place by name while typing, on the Read screen and in a dialogue."""
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
@@ -17,14 +17,14 @@ from localrag.corpus.types import Locator, Passage
 from localrag.errors import LocalragError
 from localrag.language import N_, _
 from localrag.text.facts import FactKind
+from localrag.text.harmless import harmless, one_line
 from localrag_tui.screen import Dialogue, bench_of
-from localrag_tui.shell.keys import bench_key
-from localrag_tui.shown import harmless, one_line
+from localrag_tui.shell.form import TextField
+from localrag_tui.shell.keys import key_of
+from localrag_tui.shell.listing import Valued
+from localrag_tui.shell.paragraph import Paragraph
+from localrag_tui.shown import cure_of
 from localrag_tui.spot import Spot
-from localrag_tui.widgets.listing import Valued
-from localrag_tui.widgets.paragraph import Paragraph
-from localrag_tui.widgets.text_field import TextField
-from localrag_tui.wording import cure_of
 
 if TYPE_CHECKING:
     from localrag.corpus.store import CorpusStore
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from localrag_tui.source.pane import SourcePane
 
 _LIMIT = 20
-# Nothing in a corpus is called so: what was pasted by mistake is not searched for.
+# No name is so long: a text pasted by mistake is not searched for.
 _LONGEST = 500
 _PREVIEW = 300
 _PLACE = re.compile(r"第?[0-9０-９〇一二三四五六七八九十百千]|附則|別表|様式|前文")
@@ -41,12 +41,11 @@ _PLACE = re.compile(r"第?[0-9０-９〇一二三四五六七八九十百千]|�
 
 @dataclass(frozen=True, slots=True)
 class Offer:
-    """A place that can be meant.
+    """A possible place.
 
     Attributes:
-        title: the name that fits, or the provision as printed.
-        note: what else tells what it is: the title of the law, its number, the id of a document.
-        preview: how it begins.
+        title: the matching name, or the provision as printed.
+        note: title or number of the law, or id of the document.
     """
 
     spot: Spot
@@ -57,13 +56,11 @@ class Offer:
 
 @dataclass(frozen=True, slots=True)
 class PlacesFound:
-    """What a look-up found.
+    """The result of a look-up.
 
     Attributes:
-        offers: the likeliest first.
-        certain: whether the first may be taken unseen: what is cited is one provision.
-        cause, cure: why nothing is called so, and what there is; empty where something is.
-        complete: whether all titles of documents were looked at.
+        certain: whether the first may be taken at once: one provision was cited.
+        cause, cure: why nothing was found, and the cure; empty otherwise.
     """
 
     offers: tuple[Offer, ...] = ()
@@ -74,13 +71,13 @@ class PlacesFound:
 
 
 def look_up(store: "CorpusStore", names: "LawNames", typed: str, law_id: str = "") -> PlacesFound:
-    """Find the places that are called so.
+    """Find places by name.
 
     Args:
         store: the corpus.
         names: its laws.
         typed: a citation, a law's name or number, a subject, a title, an id; or a part of a name.
-        law_id: the law that is read, which a bare 第三条 is of.
+        law_id: the open law, for a bare 第三条.
     """
     typed = typed.strip()
     if not typed or len(typed) > _LONGEST:
@@ -125,7 +122,7 @@ def _provisions(
 def _branches(
     store: "CorpusStore", names: "LawNames", targets: Sequence["Target"]
 ) -> Iterator[Offer]:
-    """Of an article alone, those whose numbers go on from its own: 第二十七条の二 of 第二十七条."""
+    """The branch articles of an article: 第二十七条の二 of 第二十七条."""
     if len(targets) != 1 or targets[0].locator.paragraph or not targets[0].locator.article:
         return
     law_id, place = targets[0].law_id, targets[0].locator
@@ -137,12 +134,12 @@ def _branches(
     for number in branches[: _LIMIT - 1]:
         passage = store.at(law_id, Locator(place.division, number))
         if passage is not None:
-            # Of which law is said above it.
+            # The row above names the law.
             yield replace(_offer(passage, names), note="")
 
 
 def _parts(store: "CorpusStore", names: "LawNames", written: str) -> Iterator[Offer]:
-    """The parts of a law under the headings that are written: 民法 第三編第五章."""
+    """Parts of a law under typed headings: 民法 第三編第五章."""
     from localrag.law.typed import read_part
     from localrag.search.contents import sections_called, titled
 
@@ -165,7 +162,7 @@ def _laws(store: "CorpusStore", names: "LawNames", typed: str) -> Iterator[Offer
 
 
 def _known(store: "CorpusStore", names: "LawNames", typed: str) -> Iterator[Offer]:
-    """A passage by its id; the subjects of triples by their name."""
+    """A passage by its id; subjects of triples by name."""
     if (passage := store.by_id(typed)) is not None:
         yield _offer(passage, names)
     for subject in store.knowledge.subjects(typed)[:_LIMIT]:
@@ -175,7 +172,7 @@ def _known(store: "CorpusStore", names: "LawNames", typed: str) -> Iterator[Offe
 
 
 def _missing(store: "CorpusStore", names: "LawNames", missing: "list[Resolution]") -> PlacesFound:
-    """Say what is missing, and offer what there is around it."""
+    """Name the missing provision, and offer its neighbours."""
     from localrag.search.reading import around
 
     nearest = [target for resolution in missing for target in around(store, resolution)]
@@ -195,7 +192,7 @@ def _cause(store: "CorpusStore", missing: "Resolution") -> str:
 
 
 def _offer(passage: Passage, names: "LawNames") -> Offer:
-    # Titles of laws are long: what tells provisions from each other goes first.
+    # Titles of laws are long: the distinguishing part comes first.
     law = names.title(passage.document_id)
     title = passage.header.removeprefix(law).strip() or passage.header
     return Offer(Spot.of(passage), title, law, passage.text[:_PREVIEW])
@@ -206,52 +203,34 @@ def _distinct(offers: Iterable[Offer]) -> list[Offer]:
 
 
 class Finder(Vertical):
-    """Asks for a place; what is found for the newest text is shown, whatever comes in late.
+    """Finds a place; only the result of the newest text is shown.
 
     Attributes:
-        law_id: the law that is read, which a place without a law is of; "" for none.
+        law_id: the open law, for places without a law; "" for none.
     """
 
-    DEFAULT_CSS: ClassVar[str] = """
-    Finder {
-        height: auto;
-        Input, Input:focus { background: $panel; padding: 0 1; }
-        OptionList {
-            height: auto; max-height: 1fr; background: $surface;
-            border: none; padding: 0 1;
-        }
-        .problem { height: auto; padding: 1 1; color: $error; display: none; }
-        .cut { height: auto; padding: 0 1; color: $foreground-muted; display: none; }
-        &.-typed { height: 1fr; }
-        &.-problem .problem { display: block; }
-        &.-cut .cut { display: block; }
-    }
-    """
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("down", "next", N_("Next"), id="jump.next", show=False),
         Binding("up", "previous", N_("Previous"), id="jump.previous", show=False),
     ]
 
+    @dataclass
     class Chosen(Message):
         """A place was chosen."""
 
-        def __init__(self, spot: Spot) -> None:
-            super().__init__()
-            self.spot = spot
+        spot: Spot
 
+    @dataclass
     class Typed(Message):
-        """Something else is typed; what is shown for it may come later."""
+        """The text has changed; its result may come later."""
 
-        def __init__(self, text: str) -> None:
-            super().__init__()
-            self.text = text
+        text: str
 
+    @dataclass
     class Looked(Message):
-        """An offer is looked at; None where there is none."""
+        """Another offer is highlighted, or none."""
 
-        def __init__(self, offer: Offer | None) -> None:
-            super().__init__()
-            self.offer = offer
+        offer: Offer | None
 
     def __init__(self, law_id: str = "") -> None:
         super().__init__()
@@ -271,17 +250,15 @@ class Finder(Vertical):
         yield offers
         words = _("Of so many documents not every title was looked at: search with {key}.")
         yield Paragraph(
-            Content(words.format(key=bench_key(self.app, "app.search"))),
+            Content(words.format(key=key_of(self.app, "app.search"))),
             classes="cut",
         )
 
     def clear(self) -> None:
-        """Empty the field."""
         self.query_one(Input).value = ""
 
     @property
     def typed(self) -> str:
-        """What stands in the field."""
         return self.query_one(Input).value.strip()
 
     @on(Input.Changed)
@@ -297,13 +274,13 @@ class Finder(Vertical):
         self.submit()
 
     def submit(self) -> None:
-        """Choose the offer that is looked at; before anything is offered, what is meant."""
+        """Choose the highlighted offer; before there are offers, the certain one to come."""
         if self._found_for == self.typed:
             option = self.query_one(OptionList).highlighted_option
             if isinstance(option, Valued):
                 self._choose(option.value)
         elif self.typed:
-            # Who types fast need not wait for what is offered.
+            # A fast typist need not wait for the offers.
             self._look(choose=True)
 
     @on(OptionList.OptionSelected)
@@ -319,7 +296,7 @@ class Finder(Vertical):
         self.post_message(self.Looked(event.option.value))
 
     def action_next(self) -> None:
-        """Look at the next offer; with nothing typed, go on to what stands below."""
+        """Highlight the next offer; with nothing typed, leave the field."""
         if self.typed:
             self.query_one(OptionList).action_cursor_down()
         else:
@@ -346,14 +323,12 @@ class Finder(Vertical):
         self._found_for = typed
         self.set_class(bool(found.cause) or bool(typed and not found.offers), "-problem")
         self.set_class(not found.complete, "-cut")
-        self.query_one(".problem", Paragraph).show(
-            _problem(found, bench_key(self.app, "app.search"))
-        )
+        self.query_one(".problem", Paragraph).show(_problem(found, key_of(self.app, "app.search")))
         offers = self.query_one(OptionList)
         offers.clear_options()
         offers.add_options(Valued(_shown(offer), offer) for offer in found.offers)
-        # One of several meanings, or a neighbour of what is missing, is taken by nobody unawares:
-        # not by an Enter either that comes just after the list.
+        # Enter just after the list must not choose among several meanings, or a neighbour of a
+        # missing provision.
         offers.highlighted = 0 if found.certain else None
         if offers.highlighted is None:
             self.post_message(self.Looked(None))
@@ -379,30 +354,13 @@ def _shown(offer: Offer) -> Content:
 
 
 class JumpDialogue(Dialogue):
-    """Gives back the `Spot` that was chosen.
+    """Returns the chosen `Spot`.
 
-    A place without a law is one of the law that is read on the screen below.
-    """
-
-    CSS: ClassVar[str] = """
-    JumpDialogue {
-        align: center top;
-        & > .box { width: 76; max-width: 100%; max-height: 90%; margin-top: 2; padding: 1 1 0 1; }
-        .heading { padding: 0 1; margin: 0 0 1 0; }
-        Finder { height: auto; max-height: 100%; }
-        Finder.-typed { height: auto; }
-        Finder OptionList { max-height: 10; }
-        #preview {
-            height: auto; max-height: 5; padding: 0 1; background: $panel; color: $foreground;
-            display: none;
-        }
-        #preview.-filled { display: block; }
-    }
-    JumpDialogue.-wide > .box, JumpDialogue.-normal > .box { width: 90; margin-top: 4; }
+    A place without a law belongs to the open law on the screen below.
     """
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        # The field takes Enter too, but tells nobody in the footer.
+        # The field takes Enter, too, but shows nothing in the footer.
         Binding("enter", "submit", N_("Go there"), id="jump.submit", priority=True),
     ]
 

@@ -1,19 +1,27 @@
-"""What is read and written off the event loop: corpora and conversations, each in its threads."""
+"""Data of the running workbench: settings, choices (``tui.json``), corpora, conversations.
+
+Corpora and conversations are read and written in threads, off the event loop.
+"""
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from typing import TYPE_CHECKING, TypeVar
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, TypeVar
 
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
+
+from localrag.corpus.config import Config, load
+from localrag.corpus.durable import replace_text
 from localrag.corpus.workspace import Workspace
 from localrag.doors.session import Session
-from localrag.errors import NotFoundError, StoreError
+from localrag.errors import ConfigError, NotFoundError, StorageError, StoreError
 from localrag.language import _
-from localrag_tui.wording import palette
+from localrag.search.types import Filters
+from localrag.text.harmless import harmless
+from localrag_tui.shown import palette
 
 if TYPE_CHECKING:
-    # The threads import what they need: nothing of it is there before the first paint.
-    from localrag.corpus.config import Config
     from localrag.corpus.store import CorpusStore
     from localrag.doors.session import Corpus
     from localrag.law.names import LawNames
@@ -21,27 +29,192 @@ if TYPE_CHECKING:
     from localrag.search.reading import Retrieval
     from localrag.search.types import Query
 
+_Stamp = tuple[tuple[int, int] | None, ...]
+
+
+class Settings:
+    """The settings of a workspace and of the command line, read again when a file changes.
+
+    Args:
+        workspace: the workspace.
+        overrides: settings of the command line, by dotted key.
+        tell: shows an error; the last valid settings stay in force.
+
+    Raises:
+        ConfigError: they are invalid from the beginning.
+    """
+
+    def __init__(
+        self,
+        workspace: Workspace,
+        overrides: Mapping[str, object],
+        tell: Callable[[ConfigError], None],
+    ) -> None:
+        self._workspace = workspace
+        self._overrides = overrides
+        self._tell = tell
+        self._stamps: dict[str, _Stamp] = {"": self._stamp("")}
+        self._valid: dict[str, Config] = {"": load(workspace, overrides)}
+        self._told = ""
+
+    def of(self, corpus: str = "") -> Config:
+        """The settings of a corpus, or of the workspace."""
+        stamp = self._stamp(corpus)
+        if self._stamps.get(corpus) != stamp:
+            self._stamps[corpus] = stamp
+            try:
+                owner = self._workspace.corpus(corpus) if corpus else None
+                self._valid[corpus] = load(self._workspace, self._overrides, owner)
+                self._told = ""
+            except ConfigError as error:
+                if error.cause != self._told:
+                    self._told = error.cause
+                    self._tell(error)
+        return self._valid.get(corpus) or self._valid[""]
+
+    def _stamp(self, corpus: str) -> _Stamp:
+        own = (self._workspace.corpus(corpus).settings,) if corpus else ()
+        return tuple(map(_written, (self._workspace.settings, *own)))
+
+
+def _written(path: Path) -> tuple[int, int] | None:
+    try:
+        found = path.stat()
+    except OSError:
+        return None
+    return found.st_mtime_ns, found.st_size
+
+
+# Anyone may write this file: values no user can choose count as damage. A path is the longest text;
+# the store has numbers of 64 bits.
+_LONGEST, _LARGEST = 5_000, 2**63 - 1
+_MOST_BYTES = 1_000_000
+_Text = Annotated[str, Field(max_length=_LONGEST)]
+_Whole = Annotated[int, Field(ge=0, le=_LARGEST)]
+
+
+class Choices(BaseModel):
+    """The choices for the next start.
+
+    Attributes:
+        language, theme: of the interface; "" for none chosen.
+        corpus, method, model: as in the settings; None leaves them to the settings.
+        conversation: the open one; 0 for a new one.
+        reading: open panes of the Read screen by corpus: document and place in its text.
+    """
+
+    model_config = ConfigDict(extra="ignore", frozen=True)
+
+    language: _Text = ""
+    theme: _Text = ""
+    mode: _Text = ""
+    corpus: _Text | None = None
+    method: _Text | None = None
+    model: _Text | None = None
+    conversation: _Whole = 0
+    asked_of: Filters = Filters()
+    search: _Text = ""
+    filters: Filters = Filters()
+    reading: dict[_Text, tuple[tuple[_Text, _Whole], ...]] = {}
+
+    @field_validator("filters", "asked_of")
+    @classmethod
+    def _dated(cls, filters: Filters) -> Filters:
+        for date in (filters.date_from, filters.date_to):
+            if date != harmless(date)[:_LONGEST]:
+                raise ValueError(date)
+        return filters
+
+
+class Memory:
+    """Keeps the choices in a file, written by a thread: a slow disk delays no key.
+
+    Without a usable file it works, after one notice. Choices of another workbench stay in the file,
+    unless they change here.
+    """
+
+    def __init__(self, path: Path, tell: Callable[[StorageError], object]) -> None:
+        self._path = path
+        self._tell = tell
+        self._told = False
+        self._writer = ThreadPoolExecutor(1, "memory")
+        self.choices = self._kept = self._read()
+
+    def remember(self, **chosen: object) -> None:
+        choices = Choices.model_validate({**self.choices.model_dump(), **chosen})
+        if choices != self.choices:
+            self.choices = choices
+            self._writer.submit(self._write, choices)
+
+    def close(self) -> None:
+        self._writer.shutdown()
+
+    def _write(self, choices: Choices) -> None:
+        if choices != self.choices:
+            return  # A later one is on its way.
+        try:
+            there = self._load()
+        except (OSError, ValidationError):
+            there = self._kept
+        try:
+            merged = _merged(there, self._kept, choices)
+            replace_text(self._path, merged.model_dump_json(indent=1))
+            self._told, self._kept = False, choices
+        except OSError as error:
+            what = _("Your choices cannot be saved in {path} ({reason}).")
+            self._complain(what, error, _("Make it writable, or free some space."))
+
+    def _read(self) -> Choices:
+        try:
+            return self._load()
+        except FileNotFoundError:
+            return Choices()
+        except (OSError, ValidationError) as error:
+            what = _("The choices in {path} could not be read ({reason}).")
+            self._complain(what, error, _("Choose again: the file is written again."))
+        return Choices()
+
+    def _load(self) -> Choices:
+        with self._path.open("rb") as file:
+            # A longer file is cut, and no JSON.
+            return Choices.model_validate_json(file.read(_MOST_BYTES))
+
+    def _complain(self, what: str, error: OSError | ValidationError, cure: str) -> None:
+        if not self._told:
+            self._told = True
+            if isinstance(error, OSError):
+                reason = error.strerror or str(error)
+            else:
+                reason = _("it is damaged, {n} faults").format(n=error.error_count())
+            self._tell(StorageError(what.format(path=self._path, reason=reason), cure))
+
+
+def _merged(there: Choices, before: Choices, now: Choices) -> Choices:
+    """The choices in the file, with the changes of this workbench."""
+    changed = {name: chosen for name, chosen in now if chosen != getattr(before, name)}
+    read = {
+        corpus: panes
+        for corpus, panes in now.reading.items()
+        if panes != before.reading.get(corpus)
+    }
+    return there.model_copy(update={**changed, "reading": {**there.reading, **read}})
+
+
 T = TypeVar("T")
 
 
 class Library:
-    """One corpus, open for reading; every call is awaited, and none of them blocks the loop.
+    """One corpus, open for reading; no call blocks the event loop.
 
-    Reading and searching do not wait for each other. Whatever cannot be opened is told by the
-    first call that needs it, as the errors of `localrag.doors.session.Corpus`; of a corpus that is
-    not there, with what to do about it in the workbench.
-
-    Args:
-        workspace: where the corpus is.
-        corpus: its name.
-        config: gives the settings that hold now; every call goes by them.
+    Reading and searching do not wait for each other. The first call that needs a file raises the
+    error of opening it, as `localrag.doors.session.Corpus` does.
     """
 
     def __init__(self, workspace: Workspace, corpus: str, config: Callable[[], "Config"]) -> None:
         self.corpus = corpus
         self._workspace = workspace
         self._config = config
-        # One for each thread, under the settings that are known to be valid.
+        # One for each thread, under valid settings.
         self._read, self._searched = (Session(workspace).corpus(corpus) for _ in range(2))
         self._read.config = self._searched.config = config()
         self._reading = ThreadPoolExecutor(1, "reading")
@@ -50,11 +223,11 @@ class Library:
         self._closed = False
 
     async def read(self, look: "Callable[[CorpusStore], T]") -> T:
-        """Read the store with a function, in the thread for it; raises what that raises."""
+        """Call a function with the store, in the reading thread; its errors are raised."""
         return await self._run(self._reading, self._ready(self._read, lambda: look(self._store())))
 
     async def read_names(self, look: "Callable[[CorpusStore, LawNames], T]") -> T:
-        """Do what `read` does, with the names of the laws of the corpus besides."""
+        """As `read`, with the names of the laws of the corpus."""
 
         def work() -> T:
             store = self._store()
@@ -63,23 +236,23 @@ class Library:
         return await self._run(self._reading, self._ready(self._read, work))
 
     async def require_documents(self) -> None:
-        """Make sure that there is something to ask about.
+        """Make sure the corpus has documents.
 
         Raises:
-            NotFoundError: the corpus is empty, or not there.
+            NotFoundError: it is empty or missing.
         """
         if not await self.read(lambda store: store.extent().documents):
             words = _("The corpus {corpus} has no documents yet.").format(corpus=self.corpus)
             raise NotFoundError(words, palette(_("Add documents")))
 
     async def search(self, query: "Query", k: int | None = None) -> "Retrieval":
-        """Search with every stage, as `Retriever.search` does; raises what that raises."""
+        """Search with every stage; errors as in `Retriever.search`."""
         corpus = self._searched
         work = self._ready(corpus, lambda: corpus.search(query, k))
         return await self._run(self._searching, work)
 
     async def close(self) -> None:
-        """Let go of everything, once what is under way has ended."""
+        """Close the corpus after the calls under way."""
         await self._run(self._reading, self._read.close)
         await self._run(self._searching, self._searched.close)
         self._closed = True
@@ -88,12 +261,12 @@ class Library:
 
     async def _run(self, threads: ThreadPoolExecutor, work: Callable[[], T]) -> T:
         if self._closed:
-            # The application is left: nobody waits for what is still asked for.
+            # The application has ended: nobody waits for the result.
             raise asyncio.CancelledError
         return await asyncio.get_running_loop().run_in_executor(threads, work)
 
     def _ready(self, corpus: "Corpus", work: Callable[[], T]) -> Callable[[], T]:
-        """The work on a corpus, which is opened anew where the settings of now are others."""
+        """The work, after opening the corpus again if the settings have changed."""
         config = self._config()
 
         def under_settings() -> T:
@@ -125,10 +298,9 @@ class Library:
 
 
 class Keeper:
-    """The conversations of a workspace, opened by the first call that needs them.
+    """The conversations of a workspace, opened by the first call.
 
-    What cannot be opened is told by every call, as the errors of `Conversations.open`; after
-    `close` every call is a `StoreError`.
+    Every call raises the errors of `Conversations.open`; after `close`, a `StoreError`.
     """
 
     def __init__(self, workspace: Workspace) -> None:
@@ -138,20 +310,17 @@ class Keeper:
         self._closed = False
 
     async def do(self, work: Callable[["Conversations"], T]) -> T:
-        """Do something with the conversations; calls are done in the order they come.
-
-        What was begun is done to its end, even where nobody waits for it any longer.
-        """
+        """Call a function with the conversations; calls run in order, each to its end."""
         if self._closed:
             raise StoreError(_("The conversations are closed."))
         loop = asyncio.get_running_loop()
-        # Cancelling a call that still waits for the thread would drop what it was to write.
+        # Cancelling a waiting call would lose its data.
         return await asyncio.shield(
             loop.run_in_executor(self._thread, lambda: work(self._opened()))
         )
 
     async def close(self) -> None:
-        """Close the file, once everything asked for is done."""
+        """Close the file after the calls under way."""
         if self._closed:
             return
         self._closed = True

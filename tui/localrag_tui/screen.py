@@ -1,4 +1,4 @@
-"""What every screen of the workbench has: the bar of screens above, the keys below."""
+"""The base of screens and dialogues: bar of screens above, keys below."""
 
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, ClassVar, cast
@@ -14,28 +14,26 @@ from localrag.errors import LocalragError
 from localrag.language import N_, _
 from localrag_tui.shell.bars import KeyBar, TopBar
 from localrag_tui.shell.base import BaseScreen
-from localrag_tui.shown import content
+from localrag_tui.shell.look import sheets
+from localrag_tui.shell.paragraph import Paragraph
+from localrag_tui.shown import content, cure_of
 from localrag_tui.spot import OpenSpot, Spot
-from localrag_tui.widgets.paragraph import Paragraph
-from localrag_tui.wording import cure_of
 
 if TYPE_CHECKING:
     from localrag_tui.app import Workbench
 
 
 def bench_of(part: MessagePump) -> "Workbench":
-    """The workbench that a screen or a widget is a part of."""
+    """The workbench of a screen or widget."""
     return cast("Workbench", part.app)
 
 
 @dataclass
 class Kept:
-    """What a screen held when it was made anew.
+    """The contents of a screen, for its successor in another language.
 
     Attributes:
         typed: text by the id of its field.
-        spot: the place that was read.
-        more: what else a screen keeps; `WorkbenchScreen.regain` gets it.
     """
 
     typed: dict[str, str] = field(default_factory=dict)
@@ -43,12 +41,12 @@ class Kept:
     more: object = None
 
 
-# How the lists of Textual describe a key of theirs, for the catalogue.
+# A description in Textual's lists, for the catalogue.
 N_("Dismiss menu")
 
 
 class _Ours(BaseScreen[ScreenResultType]):
-    """Knows the application; the descriptions of its keys are marked with `N_`."""
+    """Knows the application; descriptions of its keys are marked with `N_`."""
 
     HORIZONTAL_BREAKPOINTS: list[tuple[int, str]] | None = [  # noqa: RUF012 - Textual's own
         (0, "-narrow"),
@@ -58,12 +56,11 @@ class _Ours(BaseScreen[ScreenResultType]):
 
     @property
     def bench(self) -> "Workbench":
-        """The application."""
         return bench_of(self)
 
     @property
     def active_bindings(self) -> dict[str, ActiveBinding]:
-        """The keys that can be pressed now, described in the language of the interface."""
+        """The active keys, described in the language of the interface."""
         return {
             key: active._replace(
                 binding=replace(active.binding, description=_(active.binding.description))
@@ -73,18 +70,17 @@ class _Ours(BaseScreen[ScreenResultType]):
 
     @property
     def active_bindings_in_english(self) -> dict[str, ActiveBinding]:
-        """The keys that can be pressed now, described as in the code."""
         return super().active_bindings
 
 
 class WorkbenchScreen(_Ours[None]):
-    """A screen; its body is what `body` yields."""
+    """A screen; subclasses yield its parts in `body`."""
 
     MODE: ClassVar[str] = ""
-    """The name under which `Workbench` knows the screen."""
+    """The name of the screen in `Workbench`."""
 
     _awaited: Kept | None = None
-    """What it is to hold as soon as everything is there."""
+    """Contents to restore once all parts are there."""
 
     def compose(self) -> ComposeResult:
         yield TopBar(self.MODE)
@@ -95,18 +91,17 @@ class WorkbenchScreen(_Ours[None]):
         yield from ()
 
     def on_screen_resume(self) -> None:
-        """Say again which day's law is shown: the settings may have changed."""
-        # Before, the settings are read by nobody: the first paint does not wait for them.
+        # The first paint does not wait for the settings.
         if self.ready.is_set():
             self.show_day()
 
     def show_day(self) -> None:
-        """Say which day's law is shown, where the settings name one."""
+        """Show the day of the law, if the settings name one."""
         bench = self.bench
         self.query_one(TopBar).show_day(bench.settings.of(bench.corpus).retrieval.as_of)
 
     def kept(self) -> Kept:
-        """What is typed and read, so that it is there when the screen is made anew."""
+        """Typed text and open place, for the next screen."""
         if self._awaited is not None:
             return self._awaited
         fields = {field.id: field.value for field in self.query(Input) if field.id}
@@ -115,13 +110,13 @@ class WorkbenchScreen(_Ours[None]):
         return Kept({**fields, **areas}, next(filter(None, spots), None))
 
     async def regain(self, more: object) -> None:
-        """Hold what else another one held: `Kept.more`, which its `kept` gave."""
+        """Restore `Kept.more` of an earlier screen."""
 
     async def settle(self) -> None:
-        """Wait until what was asked for with the last keys is safe; called before leaving."""
+        """Wait until the work of the last keys is stored; called before leaving."""
 
     def restore_soon(self, kept: Kept) -> None:
-        """Hold what another one held, as soon as everything is there."""
+        """Restore the contents of an earlier screen once all parts are there."""
         self._awaited = kept
         self.run_worker(self._restore(kept))
 
@@ -140,31 +135,16 @@ class WorkbenchScreen(_Ours[None]):
 
 
 class Dialogue(ModalScreen[object], _Ours[object]):
-    """A modal: it asks one thing, and gives back what was chosen, None where it was left.
+    """A modal with one question; returns the choice, or None if it was closed.
 
-    Its body is what `body` yields, in a box above the keys; a subclass says how wide that is.
+    Subclasses yield its parts in `body`; a box above the keys holds them.
     """
 
-    # ModalScreen comes first: Textual takes the styles of the first base alone.
-    DEFAULT_CSS: ClassVar[str] = """
-    Dialogue {
-        align: center middle;
-        background: $background;
-        & > .box {
-            width: 90; max-width: 96%; height: auto; max-height: 94%;
-            background: $surface; padding: 1 2;
-        }
-        .heading { text-style: bold; color: $text-primary; }
-        .text { height: auto; color: $foreground; margin: 1 0 0 0; }
-        .problem { height: auto; color: $text-error; margin: 1 0 0 0; display: none; }
-        .problem.-told { display: block; }
-        .buttons { height: 1; margin: 1 0 0 0; }
-        .buttons Button { margin: 0 2 0 0; }
-    }
-    """
+    CSS_PATH = sheets("parts", "dialogues")
+    # ModalScreen first: Textual takes the styles of the first base only.
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape", "leave", N_("Close"), id="dialogue.leave"),
-        # Before the keys that scroll what stands around the buttons.
+        # Before the keys that scroll around the buttons.
         Binding(
             "right,down",
             "go_to_button(1)",
@@ -192,19 +172,17 @@ class Dialogue(ModalScreen[object], _Ours[object]):
         yield from ()
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        """Arrow keys go from button to button, and are free everywhere else."""
         if action == "go_to_button":
             return isinstance(self.focused, Button)
         return super().check_action(action, parameters)
 
     def complain(self, error: LocalragError) -> None:
-        """Say in the line ``problem`` what is wrong, and what to do about it."""
+        """Show an error and its cure in the line ``problem``."""
         problem = self.query_one(".problem", Paragraph)
         problem.show(content(f"{error.cause}\n{cure_of(error)}".strip()))
         problem.add_class("-told")
 
     def action_go_to_button(self, step: int) -> None:
-        """Go to the next button or the one before, round the end."""
         buttons = [button for button in self.query(Button) if button.focusable]
         here = next(at for at, button in enumerate(buttons) if button.has_focus)
         buttons[(here + step) % len(buttons)].focus()

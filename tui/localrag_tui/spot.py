@@ -1,4 +1,4 @@
-"""Where a reader is taken, the request to take them there, and where they have been."""
+"""A place to read, the request to open it, and the history of places."""
 
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
@@ -16,12 +16,9 @@ class Spot:
     """A place in a document.
 
     Attributes:
-        document_id: the document.
-        start, end: span in its text, in characters; a quotation is highlighted, which is nothing
-            where both are the same.
-        passage_id: the passage that is looked at; "" for the one that holds `start`.
-        state: of a quotation, the day whose wording of the law it is (ISO); "" for the text that is
-            shown now.
+        start, end: span in its text, in characters, highlighted; empty if both are equal.
+        passage_id: the passage; "" for the passage at `start`.
+        state: the day (ISO) of the state it quotes; "" for the text shown now.
     """
 
     document_id: str
@@ -32,44 +29,38 @@ class Spot:
 
     @classmethod
     def of(cls, passage: "Passage") -> "Spot":
-        """The beginning of a passage."""
         return cls(passage.document_id, passage.start, passage.start, passage.id)
 
     @classmethod
     def quoted(cls, citation: "Citation", passage: "Passage") -> "Spot":
-        """A verified quotation; the passage alone where it was rejected."""
+        """A verified quotation; for a rejected one, the passage."""
         span = (citation.start, citation.end) if citation.verified else (passage.start,) * 2
         return cls(passage.document_id, *span, passage.id, citation.state)
 
 
+@dataclass
 class OpenSpot(Message):
-    """Somebody wants to read a place; a screen with a source pane shows it there.
-
-    Where none does, the application goes to the Read screen.
+    """Open a place: on a screen with a source pane there, else on the Read screen.
 
     Attributes:
-        beside: on the Read screen, in two panes, so that another place can be read in one of them.
+        beside: whether to open it in two panes of the Read screen.
     """
 
-    def __init__(self, spot: Spot, *, beside: bool = False) -> None:
-        super().__init__()
-        self.spot = spot
-        self.beside = beside
+    spot: Spot
+    beside: bool = False
 
 
 _MOST = 200
-"""Visits that are kept."""
+"""Most visits kept."""
 
 
 @dataclass(frozen=True, slots=True)
 class Visit:
-    """A place that was read.
+    """A visited place.
 
     Attributes:
-        spot: the place that was opened.
-        library: the corpus that it lies in.
-        top: the first character that was in view when it was left; None before.
-        preview: whether it was only looked at: the next place that is takes its place.
+        top: the first character in view on leaving; None before.
+        preview: whether it was only a preview, to be replaced by the next place.
     """
 
     spot: Spot
@@ -79,20 +70,20 @@ class Visit:
 
 
 class History:
-    """The visits of one pane, the one under way among them."""
+    """The visits of one pane, with the current one."""
 
     def __init__(self) -> None:
         self._visits: list[Visit] = []
         self._at = -1
 
     def enter(self, spot: Spot, library: "Library", left_at: int, *, preview: bool = False) -> None:
-        """Go to a new place; what was ahead is forgotten.
+        """Go to a new place; the visits ahead are dropped.
 
         Args:
             spot: the new place.
-            library: the corpus that it lies in.
-            left_at: the first character in view of the place that is left.
-            preview: see `Visit`. Whoever goes on from a place has read it.
+            library: its corpus.
+            left_at: the first character in view of the old place.
+            preview: see `Visit`. Going on from a preview makes it a visit.
         """
         been = self._visits[: self._at + 1]
         here = been.pop() if been else None
@@ -104,14 +95,10 @@ class History:
         self._at = len(self._visits) - 1
 
     def ahead(self, by: int) -> Visit | None:
-        """What is behind (-1) or ahead (1); None where there is nothing."""
-        return self._visits[self._at + by] if self.can(by) else None
+        to = self._at + by
+        return self._visits[to] if 0 <= to < len(self._visits) else None
 
     def step(self, by: int, left_at: int) -> None:
-        """Go to what `ahead` gave; see `enter`."""
+        """Go to the visit of `ahead`; see `enter`."""
         self._visits[self._at] = replace(self._visits[self._at], top=left_at)
         self._at += by
-
-    def can(self, by: int) -> bool:
-        """Whether there is something to go to."""
-        return 0 <= self._at + by < len(self._visits)

@@ -1,4 +1,4 @@
-"""Text analysis: from text to the terms that indexes and queries are made of."""
+"""Text analysis: from text to the terms of indexes and queries."""
 
 from localrag_indexes.analysis.analyzer import Analyzer, Token
 

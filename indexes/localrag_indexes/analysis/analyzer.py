@@ -1,7 +1,6 @@
-"""The analyzer: one text in, its terms out, with or without where they stand.
+"""Terms, words and sentences of Japanese and English text, each with its span in the text.
 
-And what it segments texts with: morphemes of Japanese by MeCab and UniDic, and the sentences of
-Japanese and English text, as spans of the text as it stands.
+MeCab and UniDic give the words.
 """
 
 import re
@@ -22,23 +21,23 @@ from localrag_indexes.analysis.normalize import (
     original_span,
 )
 
-# MeCab holds one lattice for all it is given: a document of a megabyte would cost gigabytes.
+# MeCab holds one lattice for all its input: a document of a megabyte would cost gigabytes.
 _LONGEST_RUN = 4000
 _PAUSE = re.compile(r"[。、\s]")
-# Where UniDic writes the parts of speech, the form that dictionaries list, and the pronunciation.
+# Columns of UniDic: parts of speech, dictionary form, pronunciation.
 _PARTS_OF_SPEECH, _LEMMA, _SOUND = 3, 7, 9
-# Ways of cutting and reading a word, the likeliest first, that are looked at.
+# Ways of cutting and reading a word that are tried, the likeliest first.
 _READINGS = 20
 
 
 class Morpheme(NamedTuple):
-    """A word as MeCab tells it.
+    """A word of MeCab.
 
     Attributes:
         surface: as written.
         start, end: its span in the text.
         kind: parts of speech, the general one first ("名詞-固有名詞-地名").
-        lemma: the form that dictionaries list; the surface where UniDic lacks the word.
+        lemma: the dictionary form; the surface if UniDic does not have the word.
     """
 
     surface: str
@@ -56,7 +55,7 @@ def _tagger(options: str) -> Any:
 
 
 def segment(text: str) -> list[str]:
-    """Cut normalised text into surfaces; blanks are dropped, all else is kept in order."""
+    """Cut normalised text into surfaces; blanks are dropped, the rest is kept in order."""
     return [
         surface
         for start, end in _runs(text)
@@ -65,13 +64,13 @@ def segment(text: str) -> list[str]:
 
 
 def morphemes(text: str) -> list[Morpheme]:
-    """Cut normalised text as `segment` does, with what the dictionary says of each word."""
+    """Cut normalised text like `segment`, with the dictionary entry of each word."""
     found: list[Morpheme] = []
     for start, end in _runs(text):
         at = start
         for node in _tagger("")(text[start:end]):
             at = text.index(node.surface, at)
-            # The raw line is six times as fast to read as the library's named fields.
+            # Six times as fast to read as the library's named fields.
             fields = node.feature_raw.split(",", _LEMMA + 1)
             kind = "-".join(field for field in fields[:_PARTS_OF_SPEECH] if field != "*")
             lemma = fields[_LEMMA] if len(fields) > _LEMMA else node.surface
@@ -83,7 +82,7 @@ def morphemes(text: str) -> list[Morpheme]:
 def sounds(word: str) -> frozenset[str]:
     """How a word can be read aloud, in katakana: 民放 is ミンポー, and less likely ミンホー.
 
-    Nothing of a word with a piece that UniDic lacks.
+    Empty if UniDic does not have a piece of the word.
     """
     read = set()
     for nodes in _tagger("").nbestToNodeList(word, _READINGS):
@@ -94,7 +93,7 @@ def sounds(word: str) -> frozenset[str]:
 
 
 def _runs(text: str) -> Iterator[tuple[int, int]]:
-    """Spans of a text that MeCab takes at once, cut at pauses where there are any."""
+    """Spans of a text for MeCab, cut at pauses where possible."""
     start = 0
     while start < len(text):
         end = min(start + _LONGEST_RUN, len(text))
@@ -133,7 +132,7 @@ _NUMERAL = rf"(?:[0-9]{{1,3}}(?:,[0-9]{{3}})+(?![0-9])[{_KANJI}]*|[0-9{_KANJI}]+
 # Copied text has stray blanks inside places: 第６条 の２.
 _BRANCHES = rf"(?: ?の ?{_NUMERAL})*"
 _LATIN = "a-z\u00df-\u024f"
-# One kanji numeral alone is mostly part of a word (一般, 千葉): these make it a count.
+# A single kanji numeral is mostly part of a word (一般, 千葉); these make it a count.
 _COUNTER = "(?:か月|箇月|ヶ月|か年|箇年|週間|時間|[日年月人円歳回名件点割倍])"
 _ORDINAL = "[章節款目編部回種類級巻話期代位次世版]"
 
@@ -148,15 +147,15 @@ _ENTITY = re.compile(
     rf"|(?P<word>[{_LATIN}]+(?:['’][a-z]+)?)"
     ")"
 )
-"""Finds the entities of normalised text; `_term_of` gives the term of each."""
+"""The entities of normalised text; `_term_of` gives the term of each."""
 
-# Stands in for one entity while MeCab cuts the rest: a digit, so that what surrounds it is read
-# as it would be around a number. Every digit of the text belongs to an entity.
+# Stands in for an entity while MeCab cuts the rest. It is a digit, so that its neighbours are read
+# as around a number. Every digit of the text belongs to an entity.
 _PLACEHOLDER = "5"
 _WORD_CHARACTER = re.compile(r"\w")
-# What terms have that are no words of Japanese.
+# No Japanese words.
 _OF_ENTITIES = re.compile(f"[0-9{_LATIN}]")
-# A lone hiragana is a particle or the tail of an inflected word.
+# A single hiragana is a particle or the end of an inflected word.
 _LONE_HIRAGANA = re.compile("[ぁ-ゖ]")
 
 
@@ -172,14 +171,14 @@ class Token:
 class Analyzer:
     """Turns Japanese and English text into terms.
 
-    The same text gives the same terms in every process; `id` changes whenever the terms can, so
-    that an index made with another analyzer is recognised.
+    The same text gives the same terms in every process. `id` changes whenever the terms can, so
+    that an index of another analyzer is recognised.
     """
 
     id = "ja-en/2"
 
     def terms(self, text: str) -> list[str]:
-        """Cut `text` into terms, in order, stop words and punctuation left out."""
+        """Cut `text` into terms, in order, without stop words and punctuation."""
         entities: list[str] = []
 
         def stand_in(match: re.Match[str]) -> str:
@@ -198,7 +197,7 @@ class Analyzer:
         return terms
 
     def tokens(self, text: str) -> list[Token]:
-        """Cut `text` into the same terms as `terms`, each with its span in `text` itself."""
+        """Cut `text` into the same terms as `terms`, each with its span in `text`."""
         return _tokens(text, lambda term: not _is_empty(term))
 
 
@@ -248,7 +247,6 @@ def _is_empty(term: str) -> bool:
 
 
 def _term_of(match: re.Match[str]) -> str:
-    """Name an entity by its canonical term: 第二十七条の三十六 is ``第27条の36``."""
     if match.lastgroup == "word":
         return _stem(match[0].replace("’", "'"))
     return _canonical(match.lastgroup or "", match[0])
@@ -269,7 +267,7 @@ def _canonical(kind: str, text: str) -> str:
 
 
 def highlight(text: str, query_terms: Collection[str]) -> list[tuple[int, int]]:
-    """Spans of `text` whose terms are among the query's, in order; neighbours come as one span."""
+    """Spans of `text` whose terms are in the query, in order; neighbours come as one span."""
     spans: list[tuple[int, int]] = []
     for token in _tokens(text, frozenset(query_terms).__contains__):
         if spans and token.start <= spans[-1][1]:
@@ -280,11 +278,11 @@ def highlight(text: str, query_terms: Collection[str]) -> list[tuple[int, int]]:
 
 
 def best_window(text: str, query_terms: Collection[str], size: int) -> tuple[int, int]:
-    """Find the span of at most `size` characters that shows the most different query terms.
+    """Find the span of at most `size` characters with the most different query terms.
 
-    Of equally good ones the first with most matches wins; what room is left is put around the
-    matches, evenly. Without a match it is the beginning of the text. A word is looked for as it is
-    written: to cut a long text into words takes longer than the search that found it.
+    Ties go to the span with most matches, then to the first. Spare room goes around the matches,
+    evenly. Without a match it is the beginning of the text. Words are looked for as written:
+    cutting a long text into words takes longer than the search.
     """
     if len(text) <= size:
         return 0, len(text)
@@ -309,7 +307,7 @@ def best_window(text: str, query_terms: Collection[str], size: int) -> tuple[int
 
 
 def _likely(text: str, wanted: Collection[str]) -> list[tuple[int, int, str]]:
-    """Spans where terms stand in a text, or are written as a part of longer words, in order."""
+    """Spans where terms are written in a text, also as parts of longer words, in order."""
     normal, offsets = normalize_with_offsets(text)
     found = [
         (entity.start(), entity.end(), term)
@@ -332,7 +330,7 @@ _BRACKETS = {
 }  # fmt: skip
 _OPENERS = {closer: opener for opener, closer in _BRACKETS.items()}
 _BRACKET = re.compile("[" + re.escape("".join([*_BRACKETS, *_OPENERS])) + "]")
-# Statutes put whole sentences into brackets; beyond this an opening bracket is a slip.
+# Statutes put whole sentences into brackets. Beyond this, an opening bracket is a typing error.
 _LONGEST_BRACKET = 3000
 _DEEPEST_NESTING = 40
 
@@ -365,11 +363,10 @@ _STARTERS = frozenset(_STARTER_LIST.split())
 def split_sentences(text: str) -> list[tuple[int, int]]:
     """Return the spans of the sentences, in order, without the blanks around them.
 
-    A sentence ends at 。！？ (full or half width), at an English full stop that closes no
-    abbreviation, initial or number, and at a line break. Nothing ends inside a pair of brackets
-    or 「」, unless the closing one is missing or thousands of characters away. Terminators and
-    the quotation marks behind them belong to the sentence; every non-blank character belongs to
-    exactly one.
+    A sentence ends at 。！？ (full or half width), at a line break, and at an English full stop,
+    unless that closes an abbreviation, initial or number. No sentence ends inside brackets or 「」,
+    unless the closing one is missing or thousands of characters away. Terminators and the quotation
+    marks after them belong to the sentence. Every non-blank character belongs to exactly one.
     """
     cuts = [0]
     shelter = _bracketed(text)
@@ -390,7 +387,7 @@ def split_sentences(text: str) -> list[tuple[int, int]]:
 
 
 def _bracketed(text: str) -> list[tuple[int, int]]:
-    """Spans of the well-formed bracket pairs, last one first."""
+    """Spans of the matching bracket pairs, last one first."""
     open_at: list[int] = []
     pairs: list[tuple[int, int]] = []
     for match in _BRACKET.finditer(text):
@@ -435,7 +432,7 @@ def _closes_abbreviation(text: str, stop: int, sentence_start: int, next_word: s
         return False
     word = last[0]
     if word.isdigit():
-        # "1. Scope": a number that opens a sentence numbers what follows.
+        # "1. Scope": a number at the start of a sentence numbers what follows.
         return not text[sentence_start : last.start()].strip()
     if next_word in _STARTERS:
         return False

@@ -1,17 +1,15 @@
-"""How characters and numbers are read, the form that terms are made from, and the way back.
+"""One form for characters and numbers, and the way back to the original text.
 
-`plain` writes a text in the characters that Japanese laws and their readers use, for readers of
-names, numbers and citations; `normalize` goes on from there to the form that words are compared in.
-What is stored or shown is never folded: `PlainText` knows where each character stands in the text
-as it is.
+`plain` gives the usual characters of Japanese laws, to read names, numbers and citations.
+`normalize` goes on to the form for comparing words. Neither is stored or shown: `PlainText` maps
+each character to its place in the original.
 
-- Radicals (⾦, ⻑) are the ideographs that they look like. Compatibility forms are taken apart
-  (㈱, ㋿, half-width kana), letters and their marks put together.
-- Invisible characters go: zero-width ones, marks of direction, variation selectors, controls.
+- Radicals (⾦, ⻑) become ideographs, compatibility forms (㈱, ㋿, half-width kana) are decomposed.
+- Letters are joined with their marks.
+- Zero-width characters, marks of direction, variation selectors and controls are dropped.
 - Every kind of comma, middle dot, hyphen, dash, wave, blank and bracket has one form.
 
-In `plain`, full-width letters and digits stay, and so do ① and Ⅰ, which number provisions, and
-superscripts, which mark notes.
+`plain` keeps full-width letters and digits, ① and Ⅰ, which number provisions, and superscripts.
 """
 
 import re
@@ -22,18 +20,18 @@ from functools import cache, lru_cache
 from importlib.resources import files
 from itertools import pairwise
 
-# With NUL, at which C libraries stop, and lone surrogates, which no encoding can write.
+# With NUL, where C libraries stop, and lone surrogates, which no encoding can write.
 INVISIBLE = (
     "\x00-\x08\x0e-\x1b\x7f-\x84\x86-\x9f\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f"
     "\u200b-\u200f\u202a-\u202e\u2060-\u206f\u3164\ufe00-\ufe0f\ufeff\uffa0\ufff9-\ufffb"
     "\ud800-\udfff\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e0fff"
 )
-"""Characters that print nothing, as a class of a pattern."""
+"""Invisible characters, as a class of a pattern."""
 
 SIMPLE_CHARACTERS = (
     "\t\n\u0020-\u007e\u3000-\u3029\u3041-\u3096\u30a1-\u30fe\u3400-\u9fff\uff01-\uff5e"
 )
-"""Most characters of any text, as such a class: each is read as it is, and normalises to one."""
+"""Most characters of any text, as a class: each is plain and normalises to one character."""
 
 _ROMAN = "Ⅰ-Ⅿⅰ-ⅿ"
 CIRCLED = "①②③④⑤⑥⑦⑧⑨⑩⑪⑫⑬⑭⑮⑯⑰⑱⑲⑳㉑㉒㉓㉔㉕㉖㉗㉘㉙㉚㉛㉜㉝㉞㉟㊱㊲㊳㊴㊵㊶㊷㊸㊹㊺㊻㊼㊽㊾㊿"
@@ -62,13 +60,13 @@ _ALIKE = {
 }
 _COMMON = {other: one for one, others in _ALIKE.items() for other in others}
 _COMMON |= {other: one for row in _OTHER_CIRCLED for other, one in zip(row, CIRCLED, strict=False)}
-# Japanese laws print these four in another form than the one that Unicode names.
+# Japanese laws print these four in another form than Unicode names.
 _OF_JAPAN = str.maketrans("戶黑靑黃", "戸黒青黄")
-# Marks of notes, and what is told apart by its size.
+# Marks of notes, and characters of another size.
 _KEPT_KINDS = ("<super>", "<sub>", "<fraction>")
 _KEPT = frozenset("…‥") | frozenset(CIRCLED)
 _MARKS = "\u0300-\u034e\u0350-\u036f\u3099\u309a\uff9e\uff9f"
-# What the folding leaves as it is, the commonest of it.
+# The most common characters that folding does not change.
 _USUAL = f"{SIMPLE_CHARACTERS}\r…―①-⑳{_ROMAN}‘’“”αβ×÷→■□●◆▼※"
 _UNUSUAL = re.compile(f"[^{_USUAL}]")
 _CLUSTER = re.compile(f".?[{_MARKS}]+|[^{_USUAL}]", re.DOTALL)
@@ -91,7 +89,7 @@ def _common() -> tuple[re.Pattern[str], dict[str, str]]:
 def common(text: str) -> str:
     """Return `text` with one form for each kind of punctuation, and ideographs for radicals.
 
-    Character by character: none is added or left out.
+    No character is added or left out.
     """
     pattern, forms = _common()
     return pattern.sub(lambda found: forms[found[0]], text)
@@ -104,7 +102,7 @@ def visible(text: str) -> str:
 
 @lru_cache(maxsize=4096)
 def _plain_cluster(cluster: str) -> str:
-    """What a character, or one with its marks, is read as."""
+    """The plain form of a character and its marks."""
     if len(cluster) > 1:
         marks = unicodedata.normalize("NFKC", cluster[1:])
         return unicodedata.normalize("NFC", _plain_cluster(cluster[0]) + marks)
@@ -116,7 +114,7 @@ def _plain_cluster(cluster: str) -> str:
     if unicodedata.decomposition(character).partition(" ")[0] in _KEPT_KINDS:
         return character
     apart = common(unicodedata.normalize("NFKC", character))
-    # ´ is no blank with an accent.
+    # ´ is not a blank with an accent.
     return character if apart[0] == " " and len(apart) > 1 else apart
 
 
@@ -131,9 +129,9 @@ LONG_VOWEL = re.compile("[-－](?<=[ァ-ヺー].)(?=[ァ-ヺ])(?:(?<=[ァ-ヺー
 """A hyphen for a long vowel: サ－ビス. イ－ハ is a range, and laws write メチル―エチル."""
 
 
-# What a character is read as by those around it, with a character that every match has.
+# Characters read by their neighbours. Every match contains the first entry.
 _RULES: tuple[_Rule, ...] = (
-    # Courts wrote ， for 、; in 1，000 it is none.
+    # Courts wrote ， for 、; in 1，000 it stays.
     (
         "，",
         re.compile(f"，(?:(?<![{_DIGIT}{_KANJI_DIGIT}]，)|(?!{_THOUSANDS}))"),
@@ -207,8 +205,8 @@ class PlainText:
 
     Attributes:
         original: as written.
-        text: as it is read.
-        offsets: for each character of `text` the original one it stems from, and their number.
+        text: the plain form.
+        offsets: for each character of `text` the original one, then the length of the original.
     """
 
     __slots__ = ("offsets", "original", "text")
@@ -226,11 +224,10 @@ class PlainText:
 
     @property
     def is_as_written(self) -> bool:
-        """Whether nothing is read otherwise than it is written."""
         return self.text == self.original
 
     def span(self, start: int, end: int) -> tuple[int, int]:
-        """Where a span of `text` stands in the original, without what is invisible around it."""
+        """The span of the original for a span of `text`, without invisible characters around it."""
         if self.is_as_written:
             return start, end
         first = self.offsets[start]
@@ -246,11 +243,11 @@ class PlainText:
         return first, until
 
     def place(self, position: int) -> int:
-        """Where a place of the original is in `text`."""
+        """The place in `text` for a place of the original."""
         return position if self.is_as_written else bisect_left(self.offsets, position)
 
     def written(self, start: int, end: int) -> str:
-        """What the original has at a span of `text`."""
+        """The original text of a span of `text`."""
         return self.original[slice(*self.span(start, end))]
 
     def _replace(self, pattern: re.Pattern[str], written: Callable[[re.Match[str]], str]) -> None:
@@ -273,7 +270,7 @@ class PlainText:
             self.text, self.offsets = "".join(parts), offsets
 
 
-# What is invisible and no part of the character before it.
+# Invisible and not part of the character before it.
 _LOOSE = re.compile(f"(?![\ufe00-\ufe0f\U000e0100-\U000e01ef])[{INVISIBLE}]")
 
 
@@ -283,7 +280,7 @@ def plain(text: str) -> str:
 
 
 def with_blanks(text: str, spans: Iterable[tuple[int, int]]) -> str:
-    """A text with blanks in the place of some spans; every other character stays put."""
+    """Return a text with blanks over some spans; every other character keeps its place."""
     characters = list(text)
     for start, end in spans:
         characters[start:end] = " " * (end - start)
@@ -291,25 +288,25 @@ def with_blanks(text: str, spans: Iterable[tuple[int, int]]) -> str:
 
 
 SIMPLE = re.compile(f"[{SIMPLE_CHARACTERS}]+")
-"""Runs of characters that each normalise to one: most of any text."""
-# Those of them that normalise to another one.
+"""Runs of characters that each normalise to one."""
+# The simple characters with another normal form.
 _CHANGED = re.compile("[A-Z\u3000\u301c\uff01-\uff5e]")
 
 
 def unified(text: str) -> str:
     """Return `text` in NFKC, with one form for each kind of punctuation; its case stays.
 
-    Invisible characters and variation selectors are left out. A dash is ``-``, and ``ー`` where it
-    stands for a long vowel; a wave is ``~``.
+    Invisible characters and variation selectors are left out. A dash is ``-``, a long vowel ``ー``,
+    a wave ``~``.
     """
     return visible(_one_form(_with_long_vowels(text)))
 
 
 def normalize(text: str) -> str:
-    """Return `text` as `unified` writes it, case-folded."""
+    """Return `text` like `unified`, case-folded."""
     text = _with_long_vowels(text)
     if SIMPLE.fullmatch(text):
-        # To replace the few different characters that change takes a fifth of the time.
+        # Replacing only the different characters takes a fifth of the time.
         for character in set(_CHANGED.findall(text)):
             text = text.replace(character, _one_form(character).casefold())
         return text
@@ -317,7 +314,6 @@ def normalize(text: str) -> str:
 
 
 def _with_long_vowels(text: str) -> str:
-    """Write ー for a hyphen that stands for it; nothing moves."""
     return LONG_VOWEL.sub("ー", text) if "-" in text or "－" in text else text
 
 
@@ -327,27 +323,27 @@ def _one_form(text: str) -> str:
 
 
 def without_blanks(text: str) -> str:
-    """Return `text` as `normalize` does, with nothing between its words."""
+    """Return `text` like `normalize`, without blanks."""
     return "".join(normalize(text).split())
 
 
 def letters_of(text: str) -> str:
-    """Return the letters and digits of `text` as `normalize` writes them."""
+    """Return the letters and digits of `text`, normalised."""
     return "".join(filter(str.isalnum, normalize(text)))
 
 
 def compact(text: str) -> str:
-    """Return `text` as `unified` does, with nothing between its words."""
+    """Return `text` like `unified`, without blanks."""
     return "".join(unified(text).split())
 
 
 def normalize_with_offsets(text: str) -> tuple[str, Sequence[int]]:
-    """Normalise, and say which original character each normalised one stems from.
+    """Normalise, and give the original character of each normalised one.
 
     Returns:
-        ``normalize(text)`` and offsets, one more than it has characters: character i stems from
-        the original at ``offsets[i]``; the last entry is ``len(text)``. Characters that came out
-        of one (㍻ to 平成) or went into one (ｶﾞ to ガ) share an offset: use `original_span`.
+        ``normalize(text)`` and offsets, one more than it has characters: character i comes from the
+        original at ``offsets[i]``; the last entry is ``len(text)``. Split characters (㍻
+        to 平成) and joined ones (ｶﾞ to ガ) share an offset: use `original_span`.
     """
     normal = normalize(text)
     if normal == text:
@@ -365,7 +361,7 @@ def normalize_with_offsets(text: str) -> tuple[str, Sequence[int]]:
     done = 0
     for run in SIMPLE.finditer(text):
         add_clusters(done, run.start())
-        # The last one may be changed by what follows.
+        # The last one may change with the next character.
         done = run.end() - 1
         parts.append(normalize(text[run.start() : done]))
         offsets.extend(range(run.start(), done))
@@ -383,7 +379,7 @@ def original_span(offsets: Sequence[int], start: int, end: int) -> tuple[int, in
 
 
 def _clusters(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
-    """Spans of characters that normalise on their own, apart from what stands around them."""
+    """Spans of characters, each normalised independently of its neighbours."""
     starts: list[int] = []
     cluster = ""
     for position in range(start, end):
@@ -409,7 +405,7 @@ def _joins(cluster: str, character: str) -> bool:
 
 
 FORMAL_NUMERALS = "壱壹弌弐貳貮弍参參弎肆伍陸漆柒捌玖拾佰陌仟阡萬廿卅"
-"""The kanji that formal documents and old laws write in the place of simple ones."""
+"""Kanji that formal documents and old laws write for simple ones."""
 
 _SPELLINGS = (
     str.maketrans(
@@ -424,10 +420,10 @@ _LARGE_UNITS = {"兆": 10**12, "億": 10**8, "万": 10**4}
 _DIGITS = "〇一二三四五六七八九"
 
 NUMERAL_CHARACTERS = "〇零一二三四五六七八九壱弐参拾十百千万億兆"
-"""The kanji that numerals are written with."""
+"""The kanji of numerals."""
 
 YEAR_BEFORE = {"明治": 1867, "大正": 1911, "昭和": 1925, "平成": 1988, "令和": 2018}
-"""The eras of today's Japan in their order, each with the year before its first."""
+"""The eras of modern Japan in order, each with the year before its first."""
 
 _BELOW_TEN_THOUSAND = (
     r"(?:[0-9]{1,16}|(?=[1-9千百十])(?:[1-9]?千)?(?:[1-9]?百)?(?:[1-9]?十)?[1-9]?)"
@@ -438,7 +434,7 @@ _WRITTEN_NUMBER = re.compile(
 )
 _RANKS = {unit: rank for rank, unit in enumerate("十百千万", 1)} | {"億": 4, "兆": 4}
 _ZEROS = re.compile("(?<=([十百千万億兆]))0+(?=[1-9]([千百十]?))")
-"""Zeros for the units that a number has none of: 百〇九, 千〇五十一."""
+"""Zeros for skipped units: 百〇九, 千〇五十一."""
 _GROUPED = re.compile(r"[0-9]{1,3}(?:[,，][0-9]{3})+")
 
 
@@ -446,12 +442,12 @@ _GROUPED = re.compile(r"[0-9]{1,3}(?:[,，][0-9]{3})+")
 def parse_numeral(text: str) -> int:
     """Read a whole number below 10^16.
 
-    Takes multiplicative kanji (三十六, 二千万), positional kanji (一九九一), both with zeros
-    for skipped units (百〇九), formal kanji (`FORMAL_NUMERALS`), digits in any form (⑱), digits
-    grouped by commas, and mixtures (3億2千万, 7〇九).
+    It reads multiplicative kanji (三十六, 二千万), positional kanji (一九九一), zeros for skipped
+    units (百〇九), formal kanji (`FORMAL_NUMERALS`), digits in any form (⑱), digits grouped by
+    commas, and mixtures (3億2千万, 7〇九).
 
     Raises:
-        ValueError: the text is not one such numeral from end to end.
+        ValueError: the text is not exactly one numeral.
     """
     digits = _GROUPED.sub(_without_commas, plain(text).translate(_SPELLINGS))
     digits = _ZEROS.sub(_without_skipped, digits)
@@ -466,7 +462,7 @@ def parse_numeral(text: str) -> int:
 
 
 def parse_year(text: str) -> int:
-    """Parse the year of an era, whose first one is called 元年.
+    """Parse the year of an era; the first one is called 元年.
 
     Raises:
         ValueError: the text is no numeral.
@@ -475,12 +471,12 @@ def parse_year(text: str) -> int:
 
 
 def common_year(era: str, year: int) -> int:
-    """The year of the common era that a year of one in `YEAR_BEFORE` is: 昭和50年 is 1975."""
+    """The year of the common era for the year of an era in `YEAR_BEFORE`: 昭和50年 is 1975."""
     return YEAR_BEFORE[era] + year
 
 
 def in_digits(text: str) -> str:
-    """A numeral in digits; what is no whole one (万 alone, say) as it is written."""
+    """A numeral in digits; other text (万 alone, say) is returned as written."""
     try:
         return str(parse_numeral(text))
     except ValueError:
@@ -506,7 +502,7 @@ def to_kanji(number: int) -> str:
 
 
 def _without_skipped(match: re.Match[str]) -> str:
-    """Leave out zeros where at least one unit is skipped: in 千〇九百 none is, and they stay."""
+    # 千〇九百 skips no unit, so its zero stays.
     return "" if _RANKS[match[1]] - _RANKS.get(match[2], 0) > 1 else match[0]
 
 

@@ -1,9 +1,8 @@
-"""An index of vectors: exact where that is fast, a graph (HNSW) above, exact-match filters."""
+"""A vector index: exact search if it is small, a graph (HNSW) if it is large."""
 
 from localrag_indexes.fusion import Scored
 from localrag_indexes.vectors.build import VectorEntry, build
-from localrag_indexes.vectors.graph import check, memory_needed
-from localrag_indexes.vectors.index import VectorIndex
+from localrag_indexes.vectors.index import VectorIndex, check, memory_needed
 
 __all__ = [
     "Scored",

@@ -1,4 +1,4 @@
-"""Building an index of vectors."""
+"""Building a vector index."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -8,32 +8,31 @@ from typing import TYPE_CHECKING, Any
 from localrag_indexes.errors import IndexingError
 from localrag_indexes.manifest import IndexManifest, describe_files
 from localrag_indexes.vectors import layout
-from localrag_indexes.vectors.graph import Graph, check
-from localrag_indexes.vectors.index import VectorIndex
+from localrag_indexes.vectors.index import Graph, VectorIndex, check
 from localrag_indexes.vectors.layout import TableWriter
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-# A graph is built anew when more than this share of its vectors is of no use any more: they cost
-# every search its time. What is added costs the same in an old graph and in a new one.
+# Rebuild the graph when more than this share of its vectors is of no use: they slow down every
+# search. Adding a vector costs the same in an old graph and in a new one.
 _MOST_TAKEN_OUT = 0.2
-# How far the square of a length may be from 1: what float32 leaves of it, and float16 models do.
+# Tolerance for the square of a length: rounding of float32 and of float16 models.
 _LENGTH_TOLERANCE = 1e-2
 
 
 @dataclass(frozen=True, slots=True)
 class VectorEntry:
-    """What is indexed: one text of a passage, embedded.
+    """A text to index, embedded.
 
     Attributes:
-        key: the caller's number for the passage, any 64-bit signed integer; a long passage has an
-            entry for each of its windows.
-        digest: tells texts apart that were embedded; of the same length for all of them. Entries
-            with the same digest share the vector of the first.
+        key: number of the passage, any 64-bit signed integer. A long passage has an entry for each
+            window.
+        digest: identifies the embedded text; all have the same length. Entries with the same digest
+            share the vector of the first.
         vector: float32, shape ``(d,)``, of length 1.
-        attributes: values to filter by, compared exactly as strings; write dates as ISO dates.
+        attributes: values for filters, compared as strings; write dates as ISO dates.
     """
 
     key: int
@@ -54,29 +53,23 @@ def build(
     on_progress: Callable[[int, int], None] | None = None,
     extra: Mapping[str, Any] | None = None,
 ) -> IndexManifest:
-    """Build an index of `entries` in `folder`, which must be empty.
+    """Build an index of `entries` in an empty `folder`.
 
-    Entries are read as a stream; the vectors go to disk as they come. An interrupted build leaves
-    a folder without a manifest, which no one takes for an index.
+    Entries are read as a stream, and vectors are written at once. An interrupted build leaves a
+    folder without a manifest.
 
-    Args:
-        folder: an existing empty folder, e.g. from `generations.new_generation`.
-        entries: what to index; attributes an entry lacks are simply not set on it.
-        model: id of the embedder; queries must be embedded by the same.
-        dimension: numbers in a vector.
-        attributes: names of the attributes to filter by; others are ignored.
-        previous: folder of an index whose graph is carried on where that is cheaper: only what is
-            new is added to a copy of it. It is not used if it is damaged or of another model.
-        threads: of the graph; with 1 the same entries make the same graph.
-        on_progress: called with the vectors that are in the graph and those that will be; not at
-            all where no graph is built.
-        extra: kept in the manifest, beside ``model``, ``dimension`` and ``vectors`` (how many).
+    `dimension` is the length of a vector, and `model` the id of the embedder, also for queries.
+    `attributes` names those for filters; an entry may miss some. If `previous` is an undamaged
+    index of this model, and it is cheaper, new vectors are added to a copy of its graph. With one
+    thread the same entries make the same graph. `on_progress` gets the vectors in the graph and
+    the vectors it will have. `extra` is kept in the manifest, beside ``model``, ``dimension`` and
+    ``vectors`` (how many).
 
     Raises:
         IndexNotWritten: the files cannot be written.
-        IndexTooLarge: the graph takes more memory than there is.
+        IndexTooLarge: the graph needs more memory than is free.
         PackageMissing: numpy or hnswlib is not installed.
-        ValueError: a vector is not of this dimension or not of length 1.
+        ValueError: a vector has another dimension, or its length is not 1.
     """
     layout.require("numpy")
     table = TableWriter(attributes)
@@ -108,7 +101,7 @@ def build(
 def _write_vectors(
     path: Path, entries: Iterable[VectorEntry], dimension: int, table: TableWriter
 ) -> list[bytes]:
-    """Write the vector of each distinct text, and enter every row; returns the digests."""
+    """Write the vector of each distinct text and enter every row; return the digests."""
     import numpy as np
 
     places: dict[bytes, int] = {}
@@ -177,12 +170,7 @@ def _make_graph(
 def _carried_on(
     previous: Path, digests: list[bytes], model: str, dimension: int
 ) -> "tuple[Graph, NDArray[np.int64]] | None":
-    """Take from the graph of an older index what has vanished.
-
-    Returns:
-        The graph and, for each digest, the label of its vector there, or -1. None where there is
-        no such graph, or it would hold too much that is of no use.
-    """
+    """Remove the vanished vectors from the graph of an earlier index."""
     import numpy as np
 
     try:
@@ -195,7 +183,7 @@ def _carried_on(
     graph, old_labels = found
     known = dict(zip(texts, old_labels.tolist(), strict=True))
     labels = np.array([known.pop(digest, -1) for digest in digests], np.int64)
-    # What is left in `known` has vanished now, the rest of the old labels before.
+    # The rest of `known` has vanished now, the rest of the old labels before.
     taken_out = graph.count - np.count_nonzero(labels >= 0)
     if taken_out > _MOST_TAKEN_OUT * len(digests):
         return None

@@ -1,18 +1,26 @@
-"""An index of vectors, open for searching."""
+"""A vector index, open for searching, and its graph."""
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import pairwise
 from pathlib import Path
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, Any, Self
 
-from localrag_indexes.errors import CHANGED, IndexDamaged, IndexVersionError
+import psutil
+
+from localrag_indexes.errors import (
+    CHANGED,
+    UNREADABLE,
+    IndexDamaged,
+    IndexNotWritten,
+    IndexTooLarge,
+    IndexVersionError,
+)
 from localrag_indexes.fusion import Scored
 from localrag_indexes.manifest import IndexManifest
 from localrag_indexes.vectors import layout
-from localrag_indexes.vectors.graph import Graph
 from localrag_indexes.vectors.layout import RowTable
 
 if TYPE_CHECKING:
@@ -21,30 +29,188 @@ if TYPE_CHECKING:
 
     Places = NDArray[np.int64]
 
-# Numbers a filter may leave for all of them to be compared; with more, the graph is faster.
+
+_M = 16
+_EF_CONSTRUCTION = 200
+_EF = 256
+"""Breadth of a search. Clustered vectors need half of it. Vectors without any structure
+(Gaussian, 32 dimensions inside 384) need all of it for a recall@10 of 0.99."""
+_BATCH = 2000
+"""Vectors between two progress reports, and between two chances for Ctrl-C."""
+# Per vector, besides its numbers: neighbours in the graph, bookkeeping of hnswlib; measured.
+_GRAPH_BYTES = 300
+# Per vector: digest, key and attributes here (212 measured), and about as much in the caller.
+_TABLE_BYTES = 500
+# Vectors on their way into the graph.
+_BATCH_BYTES = 32_000_000
+
+
+class Graph:
+    """Labelled vectors, joined to their neighbours. Labels count up from 0 and are never reused."""
+
+    def __init__(self, native: Any, dimension: int) -> None:
+        self._native = native
+        self._dimension = dimension
+
+    @classmethod
+    def empty(cls, dimension: int) -> Self:
+        native = _native(dimension)
+        native.init_index(1, M=_M, ef_construction=_EF_CONSTRUCTION)
+        return cls(native, dimension)
+
+    @classmethod
+    def load(cls, path: Path, dimension: int) -> Self:
+        """Read a file of `save`; the caller has checked its checksum.
+
+        Raises:
+            IndexDamaged: the file is no graph.
+            IndexTooLarge: memory ran out.
+        """
+        native = _native(dimension)
+        try:
+            native.load_index(str(path))
+        except MemoryError as error:
+            raise IndexTooLarge(path.stat().st_size, memory_free()) from error
+        except RuntimeError as error:
+            raise IndexDamaged(path, UNREADABLE, why=error) from error
+        return cls(native, dimension)
+
+    @property
+    def count(self) -> int:
+        """Vectors ever added, removed ones included: the next label."""
+        return int(self._native.get_current_count())
+
+    def add(
+        self,
+        vectors: "NDArray[np.float32]",
+        places: "NDArray[np.int64]",
+        threads: int,
+        on_progress: Callable[[int], None],
+    ) -> None:
+        """Add the vectors at some places; labels count on from `count`.
+
+        `vectors` has shape ``(n, d)``, and `places` are rows of it. With one thread the result is
+        always the same.
+
+        Raises:
+            IndexTooLarge: memory ran out.
+        """
+        import numpy as np
+
+        first = self.count
+        try:
+            self._native.resize_index(max(first + len(places), 1))
+            for start in range(0, len(places), _BATCH):
+                part = vectors[places[start : start + _BATCH]]
+                labels = np.arange(first + start, first + start + len(part))
+                self._native.add_items(part, labels, num_threads=threads)
+                on_progress(start + len(part))
+        except (MemoryError, RuntimeError) as error:
+            needed = memory_needed(first + len(places), self._dimension)
+            raise IndexTooLarge(needed, memory_free()) from error
+
+    def take_out(self, labels: "NDArray[np.int64]") -> None:
+        """Hide these vectors from searches; they still connect others."""
+        for label in labels.tolist():
+            self._native.mark_deleted(label)
+
+    def save(self, path: Path) -> None:
+        """Write the graph.
+
+        Raises:
+            IndexNotWritten: the disk is full.
+        """
+        self._native.save_index(str(path))
+        if not path.exists() or path.stat().st_size != self._native.index_file_size():
+            raise IndexNotWritten(path.parent, path.name)
+
+    def nearest(
+        self, vector: "NDArray[np.float32]", n: int, admitted: bytes | None
+    ) -> "NDArray[np.int64] | None":
+        """Find the labels of the `n` nearest vectors, best first.
+
+        `vector` has shape ``(d,)``; `admitted` has 1 for each allowed label.
+
+        Returns:
+            None if the graph did not lead to as many.
+        """
+        import numpy as np
+
+        self._native.set_ef(max(_EF, 2 * n))
+        chosen = {} if admitted is None else {"filter": admitted.__getitem__}
+        try:
+            labels, _ = self._native.knn_query(vector, n, num_threads=1, **chosen)
+        except RuntimeError:
+            return None
+        return labels[0].astype(np.int64)  # type: ignore[no-any-return]
+
+
+def memory_needed(count: int, dimension: int) -> int:
+    """The most bytes for building an index of `count` vectors."""
+    needed = count * _TABLE_BYTES
+    if count * dimension > layout.EXACT_NUMBERS:
+        needed += count * (4 * dimension + _GRAPH_BYTES) + _BATCH_BYTES
+    return needed
+
+
+def memory_free() -> int:
+    """Bytes of free memory for this process, without swapping."""
+    free = psutil.virtual_memory().available
+    group = Path("/sys/fs/cgroup")
+    try:
+        # A control group (version 2) may set a lower limit.
+        limit, used = (int((group / f"memory.{name}").read_text()) for name in ("max", "current"))
+    except (OSError, ValueError):
+        return free
+    return max(min(free, limit - used), 0)
+
+
+def check(count: int, dimension: int) -> None:
+    """Make sure that an index of this size can be built, before vectors are made for it.
+
+    Raises:
+        IndexTooLarge: it needs more memory than is free.
+        PackageMissing: numpy, or for a graph hnswlib, is not installed.
+    """
+    layout.require("numpy")
+    if count * dimension > layout.EXACT_NUMBERS:
+        layout.require("hnswlib")
+    needed, free = memory_needed(count, dimension), memory_free()
+    if needed > free:
+        raise IndexTooLarge(needed, free)
+
+
+def _native(dimension: int) -> Any:
+    layout.require("hnswlib")
+    import hnswlib
+
+    return hnswlib.Index("ip", dimension)
+
+
+# With more numbers left after the filters, the graph is faster than comparing all.
 _FEW_NUMBERS = layout.EXACT_NUMBERS // 4
-# Texts looked at for each key wanted, at first, and how many times more where that gave too few
-# keys: a long passage has several.
+# Texts per wanted key at first, and the factor for each further try: a long passage has several
+# texts.
 _PER_KEY, _MORE = 2, 4
-# Beyond so many texts comparing all of them is as fast as following the graph.
+# Beyond this many texts, comparing all is as fast as the graph.
 _MOST_BY_GRAPH = 1000
-# Share of the vectors from which on it is faster to compare all of them than to gather them.
+# From this share of the vectors on, comparing all is faster than gathering some.
 _SCATTERED = 0.25
-# Vectors compared at a time: so few that numpy starts no threads for them. Most of the time goes
-# into reading memory, and on a busy machine waiting for threads took ten times as long.
+# Vectors compared at a time: few enough that numpy starts no threads. Reading memory takes most of
+# the time, and on a busy machine waiting for threads took ten times as long.
 _TOGETHER = 512
 
 
 @dataclass(frozen=True)
 class VectorSearch:
-    """What is searched, and for what.
+    """One search: the vectors, the query, and the rows that pass the filters.
 
     Attributes:
         vectors: shape ``(n, d)``.
         table: of the rows.
         query: shape ``(d,)``.
-        rows: which rows pass the filters, None for all.
-        places: the places that have such rows, ascending, None for all.
+        rows: which rows pass the filters; None for all.
+        places: the places of these rows, ascending; None for all.
     """
 
     vectors: "NDArray[np.float32]"
@@ -55,11 +221,10 @@ class VectorSearch:
 
     @property
     def available(self) -> int:
-        """Number of texts that pass the filters."""
         return len(self.vectors if self.places is None else self.places)
 
     def best(self, k: int, graph: "LabelledGraph | None") -> list[Scored]:
-        """Find the best `k` keys, by the graph where one is given."""
+        """Find the best `k` keys, by the graph if there is one."""
         n = _PER_KEY * k
         while True:
             found = None
@@ -84,7 +249,7 @@ class VectorSearch:
 
     @cached_property
     def _similarities(self) -> "NDArray[np.float32]":
-        """Of every text that passes, in the order of the places."""
+        """The similarity of every text that passes, in the order of the places."""
         if self.places is None:
             return self._compared(None)
         if len(self.places) > _SCATTERED * len(self.vectors):
@@ -103,11 +268,11 @@ class VectorSearch:
         return found
 
     def _hits(self, places: "Places") -> list[Scored]:
-        """Give each key that has a text at one of the places the score of its best."""
+        """Give each key with a text at one of the places its best score."""
         import numpy as np
 
-        # Whichever way the texts were found, the score of each is the same number. (The product of
-        # a matrix would start threads, and wait for them, for these few.)
+        # The score is the same number whichever way the text was found. A matrix product would
+        # start threads for these few.
         similar = np.einsum("nd,d->n", self.vectors[places], self.query, dtype=np.float64)
         starts, ends = self.table.starts[places], self.table.starts[places + 1]
         sizes = ends - starts
@@ -127,7 +292,7 @@ class VectorSearch:
 
 
 class LabelledGraph:
-    """A graph that speaks of places.
+    """A graph addressed by places.
 
     Args:
         graph: knows vectors by their labels.
@@ -148,7 +313,7 @@ class LabelledGraph:
         """Find `n` of the most similar texts among some places, all by default.
 
         Returns:
-            None where the graph did not lead to as many.
+            None if the graph did not lead to as many.
         """
         import numpy as np
 
@@ -162,9 +327,9 @@ class LabelledGraph:
 
 
 class VectorIndex:
-    """An index made by `build`; files are mapped, and the graph is read when it is first needed.
+    """An index open for searching. Files are mapped; the graph is read when it is first needed.
 
-    The same index answers the same query always with the same hits and scores.
+    The same index always answers the same query with the same hits and scores.
 
     Attributes:
         vectors: of each distinct text, shape ``(n, d)``.
@@ -190,11 +355,11 @@ class VectorIndex:
         """Open the index in `folder`.
 
         Args:
-            folder: where it lies.
-            model: id of the embedder that will make the queries' vectors, to be checked.
-            dimension: of these vectors, to be checked.
-            deep: compare the checksum of every file, also of those that were compared before and
-                not written to since (0.6 s per gigabyte).
+            folder: of the index.
+            model: id of the embedder of the queries, to be checked.
+            dimension: of the queries, to be checked.
+            deep: compare the checksum of every file (0.6 s per gigabyte), even of files that did
+                not change since the last comparison.
 
         Raises:
             IndexMissing, IndexDamaged, IndexVersionError, PackageMissing: as their names say.
@@ -215,17 +380,14 @@ class VectorIndex:
 
     @property
     def count(self) -> int:
-        """Number of entries."""
         return self.manifest.count
 
     @property
     def model(self) -> str:
-        """Id of the embedder."""
         return str(self.manifest.extra["model"])
 
     @property
     def dimension(self) -> int:
-        """Numbers in a vector."""
         return int(self.vectors.shape[1])
 
     def search(
@@ -242,19 +404,20 @@ class VectorIndex:
 
         Args:
             vector: of the query, shape ``(d,)``, of length 1.
-            k: how many keys at most.
-            where: for each attribute named, the values allowed.
-            between: for each attribute named, the lowest and highest value allowed, both
-                included, compared as strings; an empty one is no bound.
-            among: the keys that alone may be found; None for all.
-            exact: compare with every vector, also where there is a graph.
+            k: at most this many keys.
+            where: the allowed values of each attribute.
+            between: the lowest and highest value of each attribute, both included, compared as
+                strings; an empty one sets no bound.
+            among: only these keys may be found; None for all.
+            exact: compare every vector, even if there is a graph.
 
         Returns:
-            Each key once, with the cosine of its most similar text, ties in the order of the keys.
+            Each key once, with the cosine of its most similar text. Ties keep the order of the
+            keys.
 
         Raises:
-            ValueError: an attribute the index does not have, or a vector of another dimension.
-            IndexDamaged: a file has changed since the index was opened or built.
+            ValueError: the index does not have such an attribute, or the dimension differs.
+            IndexDamaged: a file has changed since the index was built or opened.
             IndexTooLarge: the graph does not fit into memory.
         """
         query = self._query(vector)
@@ -271,13 +434,10 @@ class VectorIndex:
             return search.best(k, None if exact or few else self._graph)
 
     def of(self, where: Mapping[str, Collection[str]]) -> "NDArray[np.float32]":
-        """The vectors of the entries that pass a filter, a row for each, shape ``(n, d)``.
-
-        Args:
-            where: for each attribute named, the values allowed.
+        """The vectors of the entries after a filter, shape ``(n, d)``.
 
         Raises:
-            IndexDamaged: a file has changed since the index was opened or built.
+            IndexDamaged: a file has changed since the index was built or opened.
         """
         import numpy as np
 
@@ -290,7 +450,7 @@ class VectorIndex:
         """List the digests of the texts, in the order of `vectors`.
 
         Raises:
-            IndexDamaged: they are not what was written.
+            IndexDamaged: the file has changed.
         """
         found = layout.load(self.folder / layout.DIGESTS, "|u1", (len(self.vectors), None))
         return [row.tobytes() for row in found]
@@ -303,15 +463,15 @@ class VectorIndex:
                 yield key, place
 
     def graph(self) -> "tuple[Graph, NDArray[np.int64]] | None":
-        """Load the graph, every byte of it checked before native code sees it.
+        """Load the graph; every byte is checked before native code reads it.
 
         Returns:
-            The graph and the label it knows each vector by, shape ``(n,)``; None where the index
-            is too small for a graph, or was superseded and deleted since it was opened.
+            The graph and the label of each vector in it, shape ``(n,)``. None if the index is too
+            small for a graph, or was deleted since it was opened.
 
         Raises:
-            IndexDamaged: it is not what was written.
-            IndexTooLarge: it does not fit into memory.
+            IndexDamaged: a file has changed.
+            IndexTooLarge: the graph does not fit into memory.
         """
         path = self.folder / layout.GRAPH
         if layout.GRAPH not in self.manifest.files or not path.exists():
@@ -322,7 +482,6 @@ class VectorIndex:
         return Graph.load(path, self.dimension), labels
 
     def close(self) -> None:
-        """Let go of the files and of the graph."""
         self.__dict__.pop("_graph", None)
 
     def __enter__(self) -> Self:
@@ -351,9 +510,9 @@ class VectorIndex:
 
 @contextmanager
 def _damage_named(folder: Path) -> Iterator[None]:
-    """Turn what numpy raises on numbers that are not what was written into `IndexDamaged`."""
+    """Turn numpy's errors on damaged numbers into `IndexDamaged`."""
     try:
         yield
     except (LookupError, ValueError, TypeError, OSError) as error:
-        # numpy's own words may advise to load the file all the same.
+        # numpy's own message may advise unsafe loading.
         raise IndexDamaged(folder, CHANGED) from error

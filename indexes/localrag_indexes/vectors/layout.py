@@ -2,17 +2,17 @@
 
 ::
 
-    vectors.npy   float32 (n, d)   a vector of each distinct text; its row number is its place
+    vectors.npy   float32 (n, d)   the vector of each distinct text; its row number is its place
     digests.npy   uint8 (n, b)     digest of each text
     starts.npy    int64 (n + 1,)   the rows of place p are starts[p]:starts[p + 1]
     keys.npy      int64 (r,)       key of each row, ascending within a place
     codes.npy     int32 (a, r)     attributes of each row, as numbers in values.json; -1: none
     values.json                    the values of each attribute, by its name
-    labels.npy    int64 (n,)       what the graph calls each place      } only where
-    graph.bin                      the graph, in hnswlib's own format   } there is a graph
+    labels.npy    int64 (n,)       label of each place in the graph     } only with
+    graph.bin                      the graph, in hnswlib's own format   } a graph
 
-Texts that are the same share a place: a graph of equal vectors falls apart into islands that a
-search does not leave.
+Equal texts share a place: a graph of equal vectors falls apart into islands, and a search never
+leaves its island.
 """
 
 import json
@@ -41,10 +41,9 @@ LABELS = "labels.npy"
 GRAPH = "graph.bin"
 
 EXACT_NUMBERS = 2**24
-"""Numbers (vectors x dimension) up to which every vector is compared, and no graph is built.
-
-43,690 vectors of 384: some 5 ms a query, a fraction of what embedding the question takes. From
-about 10,000 on a graph answers faster, but loading it takes as long as some twenty queries."""
+"""Numbers (vectors x dimension) up to which every vector is compared and no graph is built.
+43,690 vectors of 384 take about 5 ms a query, a fraction of embedding the question. From
+about 10,000 on a graph answers faster, but loading it takes as long as 20 queries."""
 
 
 def require(package: str) -> None:
@@ -58,7 +57,7 @@ def require(package: str) -> None:
 
 
 def write_header(file: Any, shape: tuple[int, ...], kind: "np.dtype[Any]") -> None:
-    """Write the head of a ``.npy`` file; its length does not depend on the first axis."""
+    """Write the head of a ``.npy`` file; its size does not depend on the first axis."""
     from numpy.lib import format as npy
 
     npy.write_array_header_1_0(
@@ -67,7 +66,7 @@ def write_header(file: Any, shape: tuple[int, ...], kind: "np.dtype[Any]") -> No
 
 
 def save(path: Path, array: "NDArray[Any]") -> None:
-    """Write a ``.npy`` file; unlike numpy's own writer it notices a disk that is full."""
+    """Write a ``.npy`` file; unlike numpy's own writer, it notices a full disk."""
     import numpy as np
 
     array = np.ascontiguousarray(array)
@@ -79,20 +78,17 @@ def save(path: Path, array: "NDArray[Any]") -> None:
 def load(path: Path, kind: str, shape: tuple[int | None, ...]) -> "NDArray[Any]":
     """Map a ``.npy`` file into memory.
 
-    Args:
-        path: the file.
-        kind: of the numbers, as numpy writes it ("<f4").
-        shape: None where any length will do.
+    None in `shape` accepts any length.
 
     Raises:
-        IndexDamaged: it cannot be read, or holds anything but numbers of this kind and shape.
+        IndexDamaged: the file cannot be read, or has another kind or shape.
     """
     import numpy as np
 
     try:
         array = np.load(path, mmap_mode="r", allow_pickle=False)
     except (ValueError, OSError, EOFError) as error:
-        # numpy's own words may advise to load the file unsafely.
+        # numpy's own message may advise unsafe loading.
         raise IndexDamaged(path, N_("index file {file} cannot be read as numbers")) from error
     fits = len(array.shape) == len(shape) and all(
         wanted in (None, length) for wanted, length in zip(shape, array.shape, strict=True)
@@ -109,7 +105,7 @@ def load(path: Path, kind: str, shape: tuple[int | None, ...]) -> "NDArray[Any]"
 
 @contextmanager
 def writing(folder: Path) -> Iterator[None]:
-    """Turn what the system raises on files that cannot be written into `IndexNotWritten`."""
+    """Turn the system's errors on writing into `IndexNotWritten`."""
     try:
         yield
     except OSError as error:
@@ -129,7 +125,7 @@ class TableWriter:
         return len(self._keys)
 
     def add(self, place: int, key: int, attributes: Mapping[str, str | int]) -> None:
-        """Note that a text stands at `place` and belongs to `key`."""
+        """Add a row: the text at `place` belongs to `key`."""
         self._places.append(place)
         self._keys.append(key)
         for (name, known), codes in zip(self._values.items(), self._codes, strict=True):
@@ -176,17 +172,17 @@ class RowTable:
 
     @classmethod
     def open(cls, folder: Path, rows: int, count: int, attributes: Sequence[str]) -> Self:
-        """Open the table of an index of so many rows and texts.
+        """Open the table of an index with `rows` rows and `count` texts.
 
         Raises:
-            IndexDamaged, OSError: a file of it is not what was written.
+            IndexDamaged, OSError: a file has changed.
         """
         codes = load(folder / CODES, "<i4", (len(attributes), rows))
         return cls(
             load(folder / KEYS, "<i8", (rows,)),
             load(folder / STARTS, "<i8", (count + 1,)),
             dict(zip(attributes, codes, strict=True)),
-            # Read now, since the folder may be gone when a filter comes; parsed only then.
+            # Read now, because the folder may be gone when a filter comes; parsed only then.
             (folder / VALUES).read_bytes(),
         )
 
@@ -196,10 +192,10 @@ class RowTable:
         between: Mapping[str, tuple[str, str]],
         among: Collection[int] | None = None,
     ) -> "NDArray[np.bool_] | None":
-        """Tell which rows pass the filters, shape ``(r,)``; None where every row does.
+        """Mark the rows that pass the filters, shape ``(r,)``; None if every row does.
 
         Raises:
-            LookupError, ValueError: the table is not what was written.
+            LookupError, ValueError: a file has changed.
         """
         import numpy as np
 
@@ -215,14 +211,13 @@ class RowTable:
         return None if passing.all() else passing
 
     def places(self, rows: "NDArray[np.bool_]") -> "NDArray[np.int64]":
-        """Find the places that have at least one of the rows, ascending."""
+        """The places with at least one of the rows, ascending."""
         import numpy as np
 
         sums = np.concatenate(([0], np.cumsum(rows)))
         return np.flatnonzero(np.diff(sums[self.starts]))
 
     def _holding(self, name: str, allowed: list[bool]) -> "NDArray[np.bool_]":
-        """Tell which rows have an allowed value; those without one, -1, meet the last False."""
         import numpy as np
 
         return np.array([*allowed, False])[self._codes[name]]

@@ -1,7 +1,7 @@
-"""Every prompt, one Jinja file each, Japanese and English side by side.
+"""The prompts: one Jinja file each, Japanese and English side by side.
 
-A file holds one macro for each role and language: ``system_ja``, ``user_ja``, ``system_en``,
-``user_en``. Values reach a prompt as data: a template is never made of them.
+A file has one macro for each role and language: ``system_ja``, ``user_ja``, ``system_en``,
+``user_en``. Values are data, never part of a template.
 """
 
 import re
@@ -28,15 +28,15 @@ _JAPANESE = re.compile("[\u3041-\u30ff\u3400-\u9fff\uf900-\ufaff\uff66-\uff9d]")
 
 
 def language_of(text: str) -> Language:
-    """The language to answer a text in: Japanese if it holds any Japanese letter."""
+    """The language of an answer to a text: Japanese if it has a Japanese letter."""
     return "ja" if _JAPANESE.search(text) else "en"
 
 
 def prompt(name: str, language: Language, **values: Any) -> tuple[Message, ...]:
-    """Render the prompt ``<name>.jinja``: its system message, then its user message.
+    """Render ``<name>.jinja``: its system message, then its user message.
 
     Raises:
-        jinja2.UndefinedError: the template uses a value that was not given.
+        jinja2.UndefinedError: a value is missing.
     """
     template = _environment().get_template(f"{name}.jinja").make_module(values)
     roles: tuple[Role, ...] = ("system", "user")
@@ -46,7 +46,7 @@ def prompt(name: str, language: Language, **values: Any) -> tuple[Message, ...]:
 
 
 def template(name: str) -> str:
-    """The text of ``<name>.jinja``: where it changes, replies to the prompt may be others."""
+    """The text of ``<name>.jinja``. Another text may mean other replies."""
     loader = _environment().loader
     assert loader is not None
     return loader.get_source(_environment(), f"{name}.jinja")[0]
@@ -54,11 +54,11 @@ def template(name: str) -> str:
 
 @cache
 def _environment() -> "Environment":
-    # Imported only here: what works without a model needs no prompt.
+    # Imported only here, because work without a model needs no prompt.
     from jinja2 import PackageLoader, StrictUndefined
     from jinja2.sandbox import ImmutableSandboxedEnvironment
 
-    # A prompt is plain text; there is no markup that could be escaped.
+    # A prompt is plain text without markup to escape.
     return ImmutableSandboxedEnvironment(
         loader=PackageLoader("localrag.answer", "prompts"),
         undefined=StrictUndefined,
@@ -74,14 +74,14 @@ _SUFFIX = ".toml"
 
 @dataclass(frozen=True, slots=True)
 class OptimisedPrompt:
-    """An instruction that stands in the place of a built-in one.
+    """An instruction that replaces a built-in one.
 
     Attributes:
-        name: what it is used by.
+        name: chosen by the user.
         text: the instruction.
-        provenance: how it came about; JSON values by name (seed, data, score, models, budget …).
-            ``digest`` is that of the text it tells of, ``is_seed`` whether that is the built-in
-            one, for want of a better.
+        provenance: JSON values by name (seed, data, score, models, budget …). ``digest`` is the
+            digest
+            of the optimised text, ``is_seed`` says whether that is the built-in one.
     """
 
     name: str
@@ -90,27 +90,27 @@ class OptimisedPrompt:
 
     @property
     def seen(self) -> frozenset[str]:
-        """Marks of the questions it was made with (see `localrag.methods.catalogue`)."""
+        """Marks of the questions used for it (see `localrag.methods.catalogue.mark`)."""
         return frozenset(str(self.provenance.get("seen", "")).split())
 
     @property
     def digest(self) -> str:
-        """What tells this text from every other."""
+        """The digest of the text."""
         return sha256(self.text.encode()).hexdigest()[:16]
 
     @property
     def is_made(self) -> bool:
-        """Whether the text is the one that its provenance tells of."""
+        """Whether the text is as it was optimised."""
         return self.provenance.get("digest") == self.digest
 
     @property
     def is_edited(self) -> bool:
-        """Whether the text was changed after it was made, so that its scores are not its own."""
+        """Whether the text was changed later, so that its scores no longer apply."""
         return "digest" in self.provenance and not self.is_made
 
     @property
     def is_seed(self) -> bool:
-        """Whether optimisation found nothing better than the built-in instruction, which it is."""
+        """Whether it is the built-in instruction, because optimisation found none better."""
         return self.provenance.get("is_seed") is True and not self.is_edited
 
     @classmethod
@@ -118,9 +118,9 @@ class OptimisedPrompt:
         """Read the prompt of this name from a folder of prompts.
 
         Raises:
-            NotFoundError: there is none; names those there are.
-            UsageError: the name could not be that of a file.
-            WorkspaceError: it is damaged.
+            NotFoundError: the folder has no such prompt; names the others.
+            UsageError: the name cannot be a file name.
+            WorkspaceError: the file is damaged.
         """
         path = optimised_path(folder, name)
         try:
@@ -145,10 +145,10 @@ class OptimisedPrompt:
         return cls(name, text, provenance)
 
     def save(self, folder: Path) -> Path:
-        """Write it into a folder of prompts, in the place of an earlier one of this name.
+        """Write it into a folder of prompts, over an earlier one of its name.
 
         Raises:
-            UsageError: the name could not be that of a file.
+            UsageError: the name cannot be a file name.
             StorageError: it cannot be written; an earlier one stays.
         """
         import tomli_w
@@ -157,7 +157,7 @@ class OptimisedPrompt:
         written = {"text": self.text, "provenance": dict(self.provenance)}
         try:
             make_folder(folder)
-            # TOML makes every line break of a file a plain one; in a string on one line it stays.
+            # Only a string on one line keeps "\r" in TOML.
             legible = "\r" not in self.text
             replace_text(path, tomli_w.dumps(written, multiline_strings=legible))
         except OSError as error:
@@ -174,7 +174,7 @@ def optimised_path(folder: Path, name: str) -> Path:
     """The file of a prompt, which need not exist.
 
     Raises:
-        UsageError: the name could not be that of a file on every system.
+        UsageError: the name cannot be a file name on every system.
     """
     if not _NAME.fullmatch(name):
         raise UsageError(

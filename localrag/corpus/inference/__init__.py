@@ -1,1 +1,1 @@
-"""The models that the settings name: opened where they are needed, their failures told."""
+"""Opens the models in the settings."""

@@ -1,8 +1,7 @@
-"""Opening the models that the settings name; what they fail with is told as an error of localrag.
+"""Opens the models in the settings, and turns their errors into errors of localrag.
 
-A model is named by what it is installed as (``qwen3-8b``), or, where a server runs it, by the
-runtime and its name there (``ollama:qwen3:8b``). Where none is named for search by meaning, the
-installed embedder takes part, if there is exactly one.
+A setting names an installed model (``qwen3-8b``), or a runtime and the model of its server
+(``ollama:qwen3:8b``). Without a setting, the only installed embedder searches by meaning.
 """
 
 import logging
@@ -29,20 +28,19 @@ from localrag_models.runtimes import BY_FORMAT, ModelSpec, Runtime, named_runtim
 
 if TYPE_CHECKING:
     from localrag_models.chat import ChatModel
-    from localrag_models.embedding import Embedder
-    from localrag_models.reranking import Reranker
+    from localrag_models.embedding import Embedder, Reranker
     from localrag_models.store import InstalledModel
 
 
 OFF = "off"
-"""``embedding.model`` of who wants no search by meaning, whatever is installed."""
+"""``embedding.model`` without search by meaning."""
 
 SETTINGS = {"chat": "chat.model", "embedder": "embedding.model", "reranker": "reranking.model"}
-"""The setting that names the model of each kind."""
+"""The setting for a model of each kind."""
 
 
 class HasModels(Protocol):
-    """What of a workspace is needed here."""
+    """The part of a workspace that is needed here."""
 
     @property
     def models(self) -> Path:
@@ -50,21 +48,17 @@ class HasModels(Protocol):
 
 
 def overlook(model: str, done: int, total: int) -> None:
-    """Take how much of a model is loaded, and do nothing with it."""
+    """Ignores the progress of loading."""
     del model, done, total
 
 
 def open_chat(
     workspace: HasModels, config: Config, on_load: Callable[[str, int, int], None] = overlook
 ) -> "ChatModel | None":
-    """Open the model that writes answers; None where the settings name none.
+    """Open the model that writes answers; None if the settings name none.
 
-    Args:
-        workspace: where models are installed.
-        config: the settings.
-        on_load: told before and, of a model in this process, while it is loaded: its name, bytes
-            that are loaded, bytes in all (0 for a model of a server). What it raises ends the
-            loading and passes through.
+    `on_load`: called before and during the loading with the name, the bytes loaded, and the bytes
+    in all (0 for a model of a server). An error that it raises ends the loading.
 
     Raises:
         ModelUnusable: it cannot be used; the cure is named.
@@ -82,10 +76,10 @@ def open_chat(
 
 
 def embedder_name(workspace: HasModels, config: Config) -> str:
-    """The model behind search by meaning, as settings name it; "" where there is none.
+    """The model for search by meaning, as settings name it; "" for none.
 
-    Unset, it is the one installed embedder whose runtime is installed too. Of several none is
-    preferred: a choice that changes when a model is installed would put every index out of date.
+    Without a setting, it is the only installed embedder with an installed runtime. With several,
+    there is none: otherwise installing a model could put every index out of date.
     """
     if config.embedding.model:
         return "" if config.embedding.model == OFF else config.embedding.model
@@ -102,7 +96,7 @@ def embedder_name(workspace: HasModels, config: Config) -> str:
 
 
 def models_in_use(workspace: HasModels, config: Config) -> dict[str, str]:
-    """The setting that a model takes part by, by the name of the model."""
+    """The settings of the models in use, by the name of the model."""
     named = {
         config.reranking.model: SETTINGS["reranker"],
         embedder_name(workspace, config): SETTINGS["embedder"],
@@ -112,7 +106,7 @@ def models_in_use(workspace: HasModels, config: Config) -> dict[str, str]:
 
 
 def open_embedder(workspace: HasModels, config: Config) -> "Embedder | None":
-    """Open the model behind search by meaning; None where there is none (see `embedder_name`).
+    """Open the model for search by meaning, if there is one (see `embedder_name`).
 
     Raises:
         ModelUnusable: it cannot be used; the cure is named.
@@ -126,7 +120,7 @@ def open_embedder(workspace: HasModels, config: Config) -> "Embedder | None":
 
 
 def embedder_id(workspace: HasModels, config: Config) -> str:
-    """The id of the model behind search by meaning, without loading it; "" where there is none.
+    """The id of the model for search by meaning, without loading it; "" for none.
 
     Raises:
         ModelUnusable: no such model is installed.
@@ -140,7 +134,7 @@ def embedder_id(workspace: HasModels, config: Config) -> str:
 
 
 def open_reranker(workspace: HasModels, config: Config) -> "Reranker | None":
-    """Open the model that rereads the best hits; None where the settings name none.
+    """Open the model that reranks the best hits; None if the settings name none.
 
     Raises:
         ModelUnusable: it cannot be used; the cure is named.
@@ -153,12 +147,10 @@ def open_reranker(workspace: HasModels, config: Config) -> "Reranker | None":
 
 
 def check_models(workspace: HasModels, config: Config) -> Iterator[tuple[str, str, str, str]]:
-    """Look whether the models that take part can be had, without loading any.
-
-    Of a model behind a server: whether the server answers and has it.
+    """Check the models in use without loading any; of a server, whether it has the model.
 
     Yields:
-        The setting, the model, and cause and cure of what is wrong; both "" if nothing.
+        The setting, the model, and cause and cure of a problem, both "" without one.
     """
     meaning = embedder_name(workspace, config)
     checks: tuple[tuple[str, str, Callable[[], object]], ...] = (
@@ -177,7 +169,7 @@ def check_models(workspace: HasModels, config: Config) -> Iterator[tuple[str, st
 
 
 def server_of(section: str, settings: ChatConfig | EmbeddingConfig) -> dict[str, object]:
-    """The address of the server as ``<section>.server``; nothing for an installed model.
+    """The address of the server as ``<section>.server``; empty for an installed model.
 
     Another server may run other weights under the same name.
     """
@@ -217,7 +209,7 @@ def _check_chat(workspace: HasModels, config: Config) -> None:
 def _found(
     workspace: HasModels, config: Config, name: str, kind: str, server: str
 ) -> tuple[Runtime, ModelSpec]:
-    """The runtime of a model of some kind, and all that it has to know; nothing is loaded."""
+    """The runtime of a model, and its specification; nothing is loaded."""
     setting = SETTINGS[kind]
     threads, gpu_layers = config.runtime.threads, config.runtime.gpu_layers
     if found := named_runtime(name):
@@ -256,7 +248,7 @@ def _found(
 
 
 def _installed(workspace: HasModels, name: str, kind: str, setting: str) -> "InstalledModel":
-    # Imported only here: what works without a model starts without the store of models.
+    # Imported only here, because work without a model needs no store of models.
     from localrag_models.store import ModelStore
 
     model = ModelStore(workspace.models).find(name)
@@ -289,7 +281,7 @@ _EXTRAS = {
     "sentence-transformers": "sentence-transformers",
     "sentence_transformers": "sentence-transformers",
 }
-"""The extra that brings a package."""
+"""The extra that installs a package."""
 
 CURES: dict[Cure, str] = {
     Cure.ACCEPT_TERMS: N_(
@@ -355,7 +347,7 @@ CURES: dict[Cure, str] = {
     Cure.START_SERVER: N_("Start the server, or change chat.server (or embedding.server)."),
     Cure.ENTER_AGAIN: N_("Copy it once more into HF_TOKEN or the file given with --token-file."),
 }
-"""What localrag has for the cures that a model's error names."""
+"""The words for the cures of model errors."""
 
 
 @contextmanager
@@ -368,12 +360,12 @@ def named() -> Iterator[None]:
 
 
 def as_ours(error: ModelError) -> LocalragError:
-    """What a model fails with, as an error of localrag.
+    """The error of a model as an error of localrag.
 
     Returns:
-        A `BusyError` where another process is installing or removing the same model, a
-        `StorageError` where the disk is full or a file or folder cannot be written, a
-        `ModelUnusable` for everything else.
+        A `BusyError` if another process installs or removes the model. A `StorageError` if a file
+        or
+        folder cannot be written. Otherwise a `ModelUnusable`.
     """
     cause, cure = error.args
     fields = dict(error.fields)
@@ -390,7 +382,7 @@ def as_ours(error: ModelError) -> LocalragError:
 
 
 def noted(record: logging.LogRecord) -> str:
-    """What one of our packages wrote to the log, in the language in use."""
+    """A log record of our packages, in the current language."""
     from localrag_models.backends.servers.http import Retry
 
     match record.args:

@@ -1,1 +1,1 @@
-"""From files to a searchable corpus: adding documents, building indexes."""
+"""From files to a searchable corpus: add documents, build indexes, update laws, remove."""

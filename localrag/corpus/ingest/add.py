@@ -1,12 +1,13 @@
-"""Adding files to a corpus: only what is new or changed is read."""
+"""Adding files to a corpus: only new and changed files are read."""
 
-from collections.abc import Callable, Iterator, Sequence
+import json
+from collections import Counter
+from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 from time import perf_counter
 
-from localrag.corpus.ingest.entering import REMOVED_AT_ONCE, FileEntry
 from localrag.corpus.ingest.events import (
     COMPARING,
     READING,
@@ -18,6 +19,7 @@ from localrag.corpus.ingest.events import (
     FileFailed,
     FileRead,
     FileRemoved,
+    FileResumed,
     FilesFound,
     FileUnchanged,
     LeftOut,
@@ -30,40 +32,311 @@ from localrag.corpus.ingest.reading import (
     Content,
     FileToRead,
     FoundFile,
+    Outcome,
     Reader,
     Walk,
     contents,
     still_there,
     walk,
 )
-from localrag.corpus.readers import DOUBTFUL, Limits, PageRead, PassedOver, supported
+from localrag.corpus.readers import (
+    DOUBTFUL,
+    Limits,
+    Mark,
+    Omission,
+    PageRead,
+    PassedOver,
+    ReadFailure,
+    supported,
+)
+from localrag.corpus.rows import DocumentRows
 from localrag.corpus.store import CorpusStore, FileRecord
 from localrag.corpus.workspace import Workspace, writing
 from localrag.errors import InputError
-from localrag.language import N_
+from localrag.language import N_, _
+from localrag.text.dates import may_be_same_number
 from localrag.text.progress import Progress, Stopwatch, ignore
 
-# Of each kind in a report; events name the others too.
+_Entered = DocumentRows | ReadFailure | Omission | PassedOver
+
+# Large enough that commits cost nothing, small enough that the log stays small.
+_BATCH_CHARACTERS = 1_000_000
+# Weight of an outcome besides its text, so that a batch of failures is bounded too.
+_WEIGHT = 200
+# A dump stored under two names would report a line for each article.
+_DUPLICATES_NAMED = 3
+REMOVED_AT_ONCE = 1_000
+"""Documents removed in one transaction."""
+
+
+class FileEntry:
+    """Enters one file.
+
+    Documents are written in batches. Each batch is a transaction that also notes the last line
+    read, and the last one marks the file as complete. After a kill the next `add` continues behind
+    that line. A file is read again from its beginning if reading cannot continue there, or if a
+    document could not be entered; documents already stored are unchanged.
+
+    A document may have moved here from a later file. It waits for `settle`, when
+    all files are read and vanished documents are removed.
+    """
+
+    def __init__(
+        self,
+        store: CorpusStore,
+        walk: Walk,
+        file: FoundFile,
+        digest: str,
+        resumed: FileRecord | None,
+        unread: Container[str],
+    ) -> None:
+        self._store = store
+        self._walk = walk
+        self._unread = unread
+        self._name = file.name
+        self._path = file.path.as_posix()
+        # The record, stored with its documents.
+        self._record = resumed or FileRecord(
+            self._path, file.bytes, file.modified, digest, complete=False
+        )
+        self._resumed = self._begun = resumed is not None
+        self._failures = self._duplicates = self._taken = 0
+        self._waiting = set[int]()
+        self._done = Counter[str]()
+        self._left_out = Counter[tuple[str, bool]]()
+        self._passed_over: list[PassedOver] = []
+        self._batch: dict[str, list[str]] = {"added": [], "replaced": [], "unchanged": []}
+        self._events: list[Event] = []
+
+    @property
+    def record(self) -> FileRecord:
+        """The record of the file; complete if the store has all its documents."""
+        return self._record
+
+    @property
+    def waits(self) -> bool:
+        """Whether documents of the file wait until the other files are read."""
+        return bool(self._waiting)
+
+    @property
+    def _whole(self) -> bool:
+        return not (self._failures or self._duplicates or self._waiting)
+
+    def enter(self, outcomes: Iterable[Outcome]) -> Iterator[Event]:
+        """Write everything; yield each event after its transaction."""
+        if self._resumed:
+            yield FileResumed(self._path, self._record.line)
+        yield from self._write(outcomes)
+        if not self._begun and not self._failures:
+            yield FileFailed(self._name, InputError(N_("There is no document in the file.")))
+        yield from self._end()
+        for (what, in_text), count in self._left_out.items():
+            yield PartsLeftOut(self._name, what, count, in_text)
+        yield from self._passed_over
+
+    def settle(self, outcomes: Iterable[Outcome]) -> Iterator[Event]:
+        """Enter the waiting documents, given the outcomes once more."""
+        waiting, self._waiting = self._waiting, set()
+        found = (outcome for outcome in outcomes if not isinstance(outcome, Mark))
+        yield from self._write(one for number, one in enumerate(found) if number in waiting)
+        yield from self._end()
+
+    def _write(self, outcomes: Iterable[Outcome]) -> Iterator[Event]:
+        for batch, mark in _batches(outcomes):
+            with self._store.transaction():
+                for outcome in batch:
+                    self._take(outcome)
+                    self._taken += 1
+                # These must be looked at again: the other file may no longer have them when reading
+                # continues.
+                self._note(mark.line if self._whole else 0)
+            yield from self._told(mark)
+
+    def _end(self) -> Iterator[Event]:
+        if self._begun:
+            removed = self._remove_vanished()
+            self._note(0, complete=self._whole)
+            yield FileRead(self._path, **self._done, removed=removed)
+            self._done.clear()
+        if self._waiting:
+            return
+        if self._duplicates > _DUPLICATES_NAMED:
+            yield MoreDuplicates(self._name, self._duplicates - _DUPLICATES_NAMED)
+        yield from self._kept()
+
+    def _kept(self) -> Iterator[Event]:
+        if not self._record.digest:
+            return  # What cannot be read is told; its name may be none that a store can hold.
+        files = self._store.files
+        if self._begun:
+            kept = files.count_vanished(self._path)
+            reason = N_("not everything in the file could be entered")
+        else:
+            kept = files.count(self._path)
+            reason = N_("no document was found, so it may be damaged")
+        if kept:
+            yield DocumentsKept(self._name, kept, reason)
+
+    def _told(self, mark: Mark) -> Iterator[Event]:
+        """Yield the events of the batch, and forget it."""
+        yield from self._events
+        self._events.clear()
+        yield DocumentsStored(
+            self._path, **{what: tuple(ids) for what, ids in self._batch.items()}, bytes=mark.bytes
+        )
+        for what, ids in self._batch.items():
+            self._done[what] += len(ids)
+            ids.clear()
+
+    def _note(self, line: int, *, complete: bool = False) -> None:
+        if self._begun:
+            self._record = replace(self._record, complete=complete, line=line)
+            self._store.files.put(self._record)
+
+    def _take(self, outcome: _Entered) -> None:
+        if isinstance(outcome, ReadFailure):
+            self._fail(outcome.source, outcome.problem)
+        elif isinstance(outcome, Omission):
+            self._left_out[outcome.what, outcome.in_text] += outcome.count
+        elif isinstance(outcome, PassedOver):
+            self._passed_over.append(outcome)
+        else:
+            if not self._begun:
+                self._store.files.begin(self._record)
+                self._begun = True
+            self._document(outcome)
+
+    def _document(self, rows: DocumentRows) -> None:
+        origin = self._store.files.origin(rows.id)
+        same = origin is not None and origin.fingerprint == rows.fingerprint
+        if not same and (problem := contradiction(self._store, rows)):
+            self._fail(rows.source, problem)
+            return
+        if origin is None:
+            self._store.add(rows, file=self._path)
+            self._batch["added"].append(rows.id)
+            return
+        own = origin.path == self._path
+        if own and origin.met:
+            self._fail(
+                rows.source,
+                InputError(
+                    N_("The file holds two documents with the id {id!r}."),
+                    N_("Give each its own id; the first one was taken."),
+                    id=rows.id,
+                ),
+            )
+        elif own or (not still_there(origin.path) and (same or self._walk.covers(origin.path))):
+            # From its own file, or from the one replaced by this file.
+            if not own:
+                self._store.files.give_up(origin.path)
+            if same:
+                self._store.move(rows.id, source=rows.source, file=self._path)
+                self._batch["unchanged"].append(rows.id)
+            else:
+                self._store.replace(rows, file=self._path)
+                self._batch["replaced"].append(rows.id)
+        elif origin.path in self._unread:
+            self._waiting.add(self._taken)
+        elif same:
+            # Looked at again each time, because its original may be gone one day.
+            self._duplicates += 1
+            if self._duplicates <= _DUPLICATES_NAMED:
+                self._events.append(Duplicate(rows.source, origin.path))
+        else:
+            self._fail(
+                rows.source,
+                InputError(
+                    N_("The corpus already has {id!r} with another text, from {origin}; it stays."),
+                    N_(
+                        "The id is made of the file's name: add the folder that both files are in, "
+                        "and this one gets ids of its own."
+                    )
+                    if rows.id.startswith(f"{self._name}:")
+                    else N_("To have this one instead: localrag remove {id}, then add it again."),
+                    id=rows.id,
+                    origin=origin.path or _("another source"),
+                ),
+            )
+
+    def _remove_vanished(self) -> int:
+        removed = 0
+        # The unreadable part of the file may still hold it.
+        while not self._failures and (
+            gone := self._store.files.vanished(self._path, REMOVED_AT_ONCE)
+        ):
+            with self._store.transaction():
+                for document_id in gone:
+                    self._store.remove(document_id)
+            removed += len(gone)
+        return removed
+
+    def _fail(self, source: str, problem: InputError) -> None:
+        self._failures += 1
+        self._events.append(FileFailed(source, problem))
+
+
+def contradiction(store: CorpusStore, rows: DocumentRows) -> InputError | None:
+    """The error if the corpus has another law under the id of this one."""
+    if rows.kind != "law":
+        return None
+    number = json.loads(rows.metadata).get("law_num", "")
+    for state in store.states(rows.work):
+        own = state.metadata.get("law_num", "")
+        if not may_be_same_number(number, own):
+            return InputError(
+                N_("Under the id {id!r} the corpus has another law, {own}; this one is {number}."),
+                N_(
+                    "Check which of the two has the wrong id. To take this one instead: localrag "
+                    "remove {id}, then add it again."
+                ),
+                id=rows.work,
+                own=own,
+                number=number,
+            )
+    return None
+
+
+def _batches(
+    outcomes: Iterable[Outcome],
+) -> Iterator[tuple[list[_Entered], Mark]]:
+    """Cut at marks if there are any; without a mark reading cannot continue there (line 0)."""
+    batch: list[_Entered] = []
+    mark = Mark(0)
+    characters = 0
+    for outcome in outcomes:
+        if isinstance(outcome, Mark):
+            mark = outcome
+        else:
+            batch.append(outcome)
+            mark = Mark(0)
+            characters += _WEIGHT + (len(outcome.text) if isinstance(outcome, DocumentRows) else 0)
+        if characters >= (_BATCH_CHARACTERS if mark.line else 2 * _BATCH_CHARACTERS):
+            yield batch, mark
+            batch, mark, characters = [], Mark(0), 0
+    if batch or mark.line:
+        yield batch, mark
+
+
+# Listed in a report, of each kind; events list them all.
 _NAMED = 1_000
 
 
 @dataclass(slots=True)
 class AddReport(LeftOut):
-    """What an `add` did, in documents unless said otherwise.
+    """The result of an `add`, counted in documents unless said otherwise.
 
     Attributes:
         added, replaced, removed: counts.
-        unchanged: of them as they were, in files that had to be read.
-        files_unchanged: files that were not read again.
-        scanned: files with pages that were read by OCR.
-        duplicated: how many documents, or files as a whole, were left out because the corpus has
-            the same.
+        unchanged: unchanged documents in changed files.
+        files_unchanged: unchanged files, not read.
+        scanned: files with pages read by OCR.
+        duplicated: documents, or whole files, left out because the corpus has the same.
         duplicates: the first of them.
-        kept: documents that stay though their file no longer holds them, a file each.
-        failures: how many files and documents could not be entered.
+        kept: files whose vanished documents stay.
+        failures: files and documents with an error.
         failed: the first of them, and why.
-        gone: files of the corpus below the added paths which no longer exist, and whose
-            documents are still there; always empty with `prune`.
+        gone: vanished files below the added paths; always empty with `prune`.
         seconds: wall time.
     """
 
@@ -82,7 +355,6 @@ class AddReport(LeftOut):
     seconds: float = 0.0
 
     def count(self, event: Event) -> None:
-        """Take an event into account."""
         match event:
             case FilesFound():
                 for one in event.passed_over:
@@ -126,30 +398,28 @@ def add(
     limits: Limits = Limits(),  # noqa: B008 - immutable
     on_event: Listener = ignore,
 ) -> AddReport:
-    """Enter the files below some paths into a corpus, which is made if it does not exist.
+    """Enter files into a corpus; create it if it does not exist.
 
-    A file with the size and modification time it was read with is passed over; one with the same
-    content too. Whatever an event has told is stored, also if the process is killed the moment
-    after; calling again goes on from there.
+    Files with unchanged size and modification time, or unchanged content, are passed over. Whatever
+    an event reports is stored, even if the process is killed right after it. The next call
+    continues there.
 
     Args:
         workspace: need not be initialised.
-        corpus: name of the corpus.
-        paths: folders, walked in order of names, and files.
-        prune: remove the documents of files below `paths` that no longer exist.
-        check_content: compare content even where size and time are the same.
-        follow_links: follow links inside the folders, wherever they lead; else they are named and
-            left out.
-        workers: processes that read files; with more than 1 the calling script needs the usual
-            ``if __name__ == "__main__"`` guard.
-        limits: what a file may hold.
+        corpus: its name.
+        paths: files, and folders, walked in order of names.
+        prune: remove the documents of vanished files below `paths`.
+        check_content: compare content even if size and time are unchanged.
+        follow_links: follow links inside the folders; otherwise they are listed and left out.
+        workers: processes for reading. With more than 1 the calling script needs the usual ``if
+            __name__ == "__main__"`` guard.
+        limits: the limits of a file.
         on_event: called with every event, in this process.
 
     Raises:
-        NotFoundError: a path does not exist; nothing was done.
+        NotFoundError: a path does not exist; nothing was changed.
         BusyError: another process is writing to the corpus.
-        StorageError: the disk is full or read-only, or a process that reads was killed; what
-            events told is stored.
+        StorageError: the disk is full or read-only, or a reading process was killed.
         StoreError: the store is damaged.
     """
     started = perf_counter()
@@ -171,7 +441,7 @@ def add(
 
 
 class _Addition:
-    """One run of `add`: a stream of events, each sent after what it tells is stored."""
+    """One run of `add`: a stream of events, each sent after its data is stored."""
 
     def __init__(
         self,
@@ -193,13 +463,12 @@ class _Addition:
         self._known = store.files.all()
         self._by_digest = {file.digest: file for file in self._known.values() if file.complete}
         self._unread = set[str]()
-        # Tasks that wait until all files are read, with what was begun of them.
+        # Tasks that wait until all files are read, with their entries.
         self._waiting: dict[str, tuple[FileToRead, FileEntry | None]] = {}
         self._scanned: dict[str, list[PageRead]] = {}
         self._read_digests = set[str]()
 
     def _take_page(self, page: PageRead) -> None:
-        """Tell of a scanned page that was read."""
         self._scanned.setdefault(page.source, []).append(page)
         phase = replace(READING_PAGES, about=page.source)
         self._watch(phase, page.done, page.total, page.earlier)
@@ -209,7 +478,7 @@ class _Addition:
         for source, problem in self._walk.problems():
             yield FileFailed(source, problem)
         tasks = []
-        # A page that an earlier run could not read may be readable now.
+        # A page without text in an earlier run may be readable now.
         again = self._store.files.with_scans_left_out() if self._reader.reads_scans else set()
         for file in self._walk.files:
             record = self._known.get(file.path.as_posix())
@@ -224,7 +493,7 @@ class _Addition:
         yield from self._read([task for task, _ in self._waiting.values()])
         if prune:
             yield from self._prune()
-        # Only now: what waited was read twice.
+        # Only now, because waiting files were read twice.
         for digest in self._read_digests:
             self._reader.discard_kept(digest)
 
@@ -312,7 +581,7 @@ def _summed_up(pages: Sequence[PageRead]) -> PagesScanned:
 
 
 def missing(store: CorpusStore, found: Walk) -> list[str]:
-    """List the files of a corpus below the roots of a walk which no longer exist."""
+    """List the files of a corpus below the roots of a walk that no longer exist."""
     return [path for path in store.files.all() if found.covers(path) and not still_there(path)]
 
 

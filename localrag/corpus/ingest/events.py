@@ -1,4 +1,4 @@
-"""What adding and indexing tell while they run. An event is sent once what it says is stored."""
+"""The events of adding and indexing. Each is sent after its data is stored."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
@@ -16,13 +16,13 @@ SPLITTING = Phase(N_("splitting"), N_("passages"))
 EMBEDDING = Phase(N_("embedding"), N_("windows"))
 JOINING = Phase(N_("joining"), N_("vectors"))
 
-# Of the pages that an event names.
+# Listed by an event, of the pages.
 _NAMED = 20
 
 
 @dataclass(frozen=True, slots=True)
 class FilesFound:
-    """The walk is over: so many files to look at, and those that are not read."""
+    """The walk is over: the number of files to look at, and the files passed over."""
 
     files: int
     passed_over: tuple[PassedOver, ...] = ()
@@ -30,10 +30,10 @@ class FilesFound:
 
 @dataclass(frozen=True, slots=True)
 class FileResumed:
-    """Reading a file goes on where it was interrupted; what stands before is stored.
+    """Reading a file continues after an interruption; everything before is stored.
 
     Attributes:
-        line: the last one that is not read again.
+        line: the last one read before.
     """
 
     path: str
@@ -42,12 +42,12 @@ class FileResumed:
 
 @dataclass(frozen=True, slots=True)
 class DocumentsStored:
-    """Some documents of a file are stored, their ids by what was done with them.
+    """Some documents of a file are stored: their ids, by what was done with them.
 
-    There are a few thousand at most: a large file sends many of these events.
+    A large file sends many of these events, with a few thousand ids at most.
 
     Attributes:
-        bytes: of the file read so far; 0 where that is not known.
+        bytes: of the file read so far; 0 if unknown.
     """
 
     path: str
@@ -59,10 +59,10 @@ class DocumentsStored:
 
 @dataclass(frozen=True, slots=True)
 class FileRead:
-    """A file is stored; how many documents, by what was done with them since it was begun.
+    """A file is stored; the number of documents, by what was done with them.
 
-    Where reading was resumed, they are those after the line it was resumed at. Sent once more,
-    with those alone, where documents had to wait until the other files were read.
+    After an interruption it counts the documents behind the line where reading continued. It is
+    sent again for documents that waited for the other files.
     """
 
     path: str
@@ -74,12 +74,12 @@ class FileRead:
 
 @dataclass(frozen=True, slots=True)
 class PartsLeftOut:
-    """Something in a file was left out on purpose, or read in a way that its reader names.
+    """Parts of a file were left out on purpose, or read in a way worth a note.
 
     Attributes:
         what: in the plural ("pages that are no articles"), a message marked with `N_`.
         count: how many.
-        in_text: whether it was read all the same ("tracked insertions").
+        in_text: whether they were read all the same ("tracked insertions").
     """
 
     source: str
@@ -90,13 +90,13 @@ class PartsLeftOut:
 
 @dataclass(slots=True)
 class LeftOut:
-    """What a report says of the files besides the documents that were made of them.
+    """Counts of everything that an `add` or `update` left out.
 
     Attributes:
         unsupported: files, members of zips and attachments without a reader, by suffix.
-        passed_over: each of them and each link that was not followed, with its reason.
-        left_out: what files hold that was left out on purpose, and how many.
-        named: what was read and is named all the same ("tracked insertions"), and how many.
+        passed_over: each of them, and each link not followed, with its reason.
+        left_out: parts of files left out on purpose, with counts.
+        named: parts read and noted ("tracked insertions"), with counts.
     """
 
     unsupported: dict[str, int] = field(default_factory=dict)
@@ -105,7 +105,6 @@ class LeftOut:
     named: dict[str, int] = field(default_factory=dict)
 
     def count_left_out(self, one: PassedOver | PartsLeftOut) -> None:
-        """Take something into account that was left out or is named."""
         if isinstance(one, PartsLeftOut):
             counts = self.named if one.in_text else self.left_out
             counts[one.what] = counts.get(one.what, 0) + one.count
@@ -117,15 +116,15 @@ class LeftOut:
 
 @dataclass(frozen=True, slots=True)
 class PagesScanned:
-    """Pages of a file that are images were read by OCR.
+    """OCR read scanned pages of a file.
 
     Attributes:
         source: the file.
-        pages: how many, those that had been read before included.
-        earlier: of them, those that had been read before.
-        confidence: how sure OCR is of a character of them, on average.
-        doubtful: numbers of the pages it is unsure of, each with its confidence.
-        empty: numbers of the pages that it found no text on.
+        pages: how many, pages read earlier included.
+        earlier: pages read in an earlier run.
+        confidence: average confidence of a character.
+        doubtful: numbers of the uncertain pages, each with its confidence.
+        empty: numbers of the pages without any text.
     """
 
     source: str
@@ -137,7 +136,7 @@ class PagesScanned:
 
     @property
     def words(self) -> list[str]:
-        """What there is to say of it, in the language in use."""
+        """The event in words, in the language in use."""
         read = ngettext(
             "{source}: {n:,} page read by OCR, confidence {confidence:.2f}",
             "{source}: {n:,} pages read by OCR, confidence {confidence:.2f}",
@@ -165,20 +164,16 @@ class PagesScanned:
 
 @dataclass(frozen=True, slots=True)
 class FileUnchanged:
-    """A file is as it was when it was read, and was not read again."""
+    """A file is unchanged and was not read again."""
 
     path: str
 
 
 @dataclass(frozen=True, slots=True)
 class Duplicate:
-    """A file, or a document of it, has the content of one that is stored; it was not entered.
+    """A file or document was left out because the store has the same content.
 
-    Only the first few documents of a file are told so, the others with `MoreDuplicates`.
-
-    Attributes:
-        source: what was left out.
-        original: what holds the same.
+    Only the first few of a file have this event; `MoreDuplicates` counts the others.
     """
 
     source: str
@@ -187,7 +182,7 @@ class Duplicate:
 
 @dataclass(frozen=True, slots=True)
 class MoreDuplicates:
-    """How many further documents of a file have the content of one that is stored."""
+    """How many further documents of a file are already stored."""
 
     source: str
     count: int
@@ -195,12 +190,12 @@ class MoreDuplicates:
 
 @dataclass(frozen=True, slots=True)
 class DocumentsKept:
-    """Documents that a file no longer holds, as far as it could be read, stay in the corpus.
+    """Documents missing in a file stay in the corpus.
 
     Attributes:
         source: the file.
         documents: how many.
-        reason: why they were not removed, as the end of a sentence; a message marked with `N_`.
+        reason: why they stay, as the end of a sentence; a message marked with `N_`.
     """
 
     source: str
@@ -210,12 +205,12 @@ class DocumentsKept:
 
 @dataclass(frozen=True, slots=True)
 class FileFailed(Unread):
-    """A file, or one document of it, could not be entered; what was stored of it before stays."""
+    """A file or document could not be entered; what was stored of it before stays."""
 
 
 @dataclass(frozen=True, slots=True)
 class FileRemoved:
-    """A file is gone, and so many documents of it were removed from the corpus."""
+    """A file is gone, and its documents were removed from the corpus."""
 
     path: str
     documents: int
@@ -226,10 +221,10 @@ class EmbeddingPlanned:
     """Embedding is about to begin.
 
     Attributes:
-        windows, passages: to embed; both 0 where all vectors are there already.
+        windows, passages: to embed; both 0 if all vectors are there.
         model: id of the embedder.
-        memory_bytes: what the index takes to build, at most, besides the model.
-        discarded: the damage for which vectors made before are not taken over.
+        memory_bytes: the most for building the index, besides the model.
+        discarded: the damage of the earlier vectors.
     """
 
     windows: int

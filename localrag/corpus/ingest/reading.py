@@ -1,4 +1,4 @@
-"""Finding the files of an `add`, and reading one: its digest, its documents as rows."""
+"""Finding the files of an `add`, and reading one: its digest, and its documents as rows."""
 
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -41,8 +41,8 @@ class FoundFile:
 
     Attributes:
         path: absolute.
-        name: relative to the folder it was found in, with forward slashes; for ids of documents.
-        bytes, modified: size and modification time (nanoseconds) when it was found.
+        name: relative to the folder of the walk, with slashes; for ids of documents.
+        bytes, modified: size and modification time (nanoseconds).
     """
 
     path: Path
@@ -53,13 +53,13 @@ class FoundFile:
 
 @dataclass(frozen=True, slots=True)
 class Walk:
-    """The outcome of a walk.
+    """The result of a walk.
 
     Attributes:
-        roots: the folders and files asked for, absolute.
+        roots: the requested folders and files, absolute.
         files: each once, folder by folder, sorted by name.
-        passed_over: what is not read, each with its reason, in the order of the walk.
-        unreadable: folders and files that could not be looked at.
+        passed_over: unread files, each with its reason, in the order of the walk.
+        unreadable: folders and files with an error.
     """
 
     roots: tuple[Path, ...]
@@ -68,7 +68,7 @@ class Walk:
     unreadable: tuple[Path, ...] = ()
 
     def problems(self) -> Iterator[tuple[str, InputError]]:
-        """What could not be looked at, each with what to do about it."""
+        """The unreadable paths, each with its error and cure."""
         for path in self.unreadable:
             problem = InputError(
                 N_("It cannot be read."), N_("Check its permissions, or where the link leads.")
@@ -76,30 +76,28 @@ class Walk:
             yield str(path), problem
 
     def links(self) -> Iterator[PassedOver]:
-        """The links that were not followed."""
         return (one for one in self.passed_over if one.problem is _NOT_FOLLOWED)
 
     def covers(self, path: str) -> bool:
-        """Whether a path lies below one of the roots."""
         return any(Path(path).is_relative_to(root) for root in self.roots)
 
 
 def walk(
     paths: Sequence[Path], supported: Callable[[Path], bool], *, follow_links: bool = False
 ) -> Walk:
-    """Find the files below some folders; files named outright are taken whatever they are.
+    """Find the files below some folders; a file in `paths` is always taken.
 
-    Hidden files and folders (``.git``, ``.DS_Store``) and what systems and programs leave behind
-    (``Thumbs.db``, ``~$letter.docx``) are passed over without a word.
+    Hidden files and folders (``.git``, ``.DS_Store``) and leftovers of systems and programs
+    (``Thumbs.db``, ``~$letter.docx``) are skipped silently.
 
     Args:
-        paths: files and folders; one that is a link is followed, for somebody named it.
-        supported: whether a file has a reader, from its name.
-        follow_links: follow links inside the folders too, unless they lead back to where the walk
-            has been. Else they are named and left out: a link may lead anywhere.
+        paths: files and folders; a link in this list is followed.
+        supported: whether a file has a reader, by its name.
+        follow_links: follow links inside the folders too, unless they lead back. Otherwise they are
+            listed and left out.
 
     Raises:
-        NotFoundError: one of the paths does not exist or cannot be looked up.
+        NotFoundError: a path does not exist or cannot be looked up.
     """
     roots = tuple(Path(os.path.abspath(path)) for path in paths)  # noqa: PTH100 - keeps links
     found: dict[Path, FoundFile] = {}
@@ -147,7 +145,7 @@ def _require(root: Path) -> None:
 
 
 def still_there(path: str) -> bool:
-    """Tell whether a file exists: yes where that cannot be known, to drop nothing on a guess."""
+    """Whether a file exists; true if unknown, to remove nothing on a guess."""
     try:
         return Path(path).exists()
     except OSError:
@@ -155,13 +153,7 @@ def still_there(path: str) -> bool:
 
 
 class _Steps:
-    """The steps of a walk, and what they meet besides files.
-
-    Attributes:
-        passed_over: what is not read, and why.
-        unreadable: what could not be looked at.
-        seen: device and number of each folder below the root.
-    """
+    """The steps of a walk."""
 
     def __init__(self, follow_links: bool) -> None:
         self._follow_links = follow_links
@@ -208,9 +200,9 @@ _NO_FILE = InputError(N_("It is a device, a socket or a pipe."), N_("Add files a
 
 
 def _is_left_behind(name: str) -> bool:
-    """Whether a name is hidden, or one that a system or a program gives to what it leaves behind.
+    """Whether a name is hidden, or a leftover of a system or a program.
 
-    ``~$letter.docx`` is there for as long as Word has the letter open.
+    Word keeps ``~$letter.docx`` while a letter is open.
     """
     return name.startswith((".", "~$")) or name.casefold() in ("thumbs.db", "desktop.ini")
 
@@ -222,7 +214,7 @@ def _describe(path: Path, root: Path) -> FoundFile:
 
 
 def limits_of(config: Config) -> Limits:
-    """What a file may hold, and how its scanned pages are read, by the settings."""
+    """The limits of the settings for files, and how scanned pages are read."""
     reads_scans = config.ingest.ocr == "auto" and is_installed()
     return Limits(
         file_bytes=config.ingest.max_file_mb * 1_000_000,
@@ -231,7 +223,7 @@ def limits_of(config: Config) -> Limits:
 
 
 def watched(limits: Limits, tell: Callable[[Progress], None]) -> Limits:
-    """The same limits, with the progress of the scanned pages that are read."""
+    """The same limits, with progress reports for scanned pages."""
     if limits.scans is None:
         return limits
     watch = Stopwatch(tell)
@@ -247,12 +239,12 @@ Outcome = DocumentRows | ReadFailure | Omission | PassedOver | Mark
 Item = TypeVar("Item")
 Result = TypeVar("Result")
 
-# Above this size a file is streamed document by document instead of being read as a whole.
+# Larger files are streamed document by document.
 _LARGE = 4_000_000
 # Below this many bytes, starting processes costs more than it saves.
 _WORTH_PROCESSES = 2_000_000
 _BLOCK = 1 << 22
-# Of a file as it lies on the disk: compressed texts have some hundred bytes a document.
+# Size on the disk: compressed texts have some hundred bytes a document.
 _BYTES_A_DOCUMENT = 10
 
 
@@ -261,8 +253,8 @@ class FileToRead:
     """A file to read.
 
     Attributes:
-        known: what the store has of it; None when it has nothing.
-        again: whether it is read though the store has all of it: scanned pages were left out.
+        known: its record in the store, if any.
+        again: read it although the store has all of it, because scanned pages were left out.
     """
 
     file: FoundFile
@@ -272,12 +264,12 @@ class FileToRead:
 
 @dataclass(frozen=True, slots=True)
 class Content:
-    """What a file holds.
+    """The content of a file.
 
     Attributes:
-        digest: of its bytes; empty where they cannot be read.
-        unchanged: whether the store has all of it; then there are no outcomes.
-        resumed: what the store has of it, where the outcomes are those after `FileRecord.line`.
+        digest: of its bytes; empty if they cannot be read.
+        unchanged: the store has all of it, and there are no outcomes.
+        resumed: its record, if the outcomes begin after `FileRecord.line`.
     """
 
     digest: str
@@ -287,26 +279,20 @@ class Content:
 
 
 class Reader:
-    """Reads files; picklable, so that other processes can do it."""
+    """Reads files; can be pickled for other processes."""
 
     def __init__(self, limits: Limits) -> None:
         self._limits = limits
 
     def __call__(self, task: FileToRead) -> Content:
-        """Read a file as a whole, unless its content is the known one. Nothing is raised."""
+        """Read a whole file, unless its content is known. It never raises."""
         content = self.stream(task)
         return replace(content, outcomes=tuple(content.outcomes))
 
     def stream(
         self, task: FileToRead, workers: int = 1, on_bytes: Callable[[int], None] = lambda _: None
     ) -> Content:
-        """Read a file as its outcomes are asked for, otherwise as `__call__`.
-
-        Args:
-            task: the file.
-            workers: processes that share the work, where the form of the file allows it.
-            on_bytes: told how many bytes have been compared with what is known of the file.
-        """
+        """Read a file while its outcomes are taken; otherwise like `__call__`."""
         try:
             str(task.file.path).encode()
         except UnicodeEncodeError:
@@ -330,16 +316,15 @@ class Reader:
         return Content(digest, outcomes, resumed=resumed)
 
     def without_scans(self) -> "Reader":
-        """One that leaves scanned pages out: one process reads them, with all cores."""
+        """The same reader without OCR: one process reads scanned pages, with all cores."""
         return Reader(replace(self._limits, scans=None))
 
     @property
     def reads_scans(self) -> bool:
-        """Whether scanned pages are read."""
         return self._limits.scans is not None
 
     def discard_kept(self, digest: str) -> None:
-        """Remove what is kept of the scanned pages of a file with this content."""
+        """Remove the kept pages of a scanned file."""
         if scans := self._limits_of(digest).scans:
             scans.discard_kept()
 
@@ -371,18 +356,14 @@ def contents(
     workers: int,
     on_check: Callable[[int, int], None],
 ) -> Iterator[tuple[FileToRead, Content]]:
-    """Read files: small ones as a whole, in some processes; large ones as they are asked for.
+    """Read files: small ones as a whole, in processes; large ones while their outcomes are taken.
 
-    Args:
-        reader: what reads them.
-        tasks: the files.
-        workers: processes.
-        on_check: told of a large file how many bytes it has, and how many have been compared.
+    `on_check` is called for a large file with its size and the bytes compared so far.
 
     Raises:
         StorageError: a process was killed.
     """
-    # Large files come last, so that the order of documents does not depend on the workers.
+    # Large files come last: the order of documents is the same with any number of workers.
     small = [task for task in tasks if not _is_streamed(task.file)]
     worth = len(small) > 1 and sum(task.file.bytes for task in small) >= _WORTH_PROCESSES
     scanned: list[FileToRead] = []
@@ -396,7 +377,7 @@ def contents(
 
 
 def _leaves_scans(outcome: Outcome) -> bool:
-    """Whether pages are left out of a document, or all of a file, because they are images."""
+    """Whether pages or a whole file are left out because they are images."""
     if isinstance(outcome, ReadFailure):
         return isinstance(outcome.problem, OnlyImagesError)
     return isinstance(outcome, DocumentRows) and any(
@@ -409,7 +390,7 @@ def _is_streamed(file: FoundFile) -> bool:
 
 
 def _given_up(outcomes: Iterable[Outcome], file: FoundFile, limits: Limits) -> Iterator[Outcome]:
-    """The outcomes of a file, up to where it has shown to be made to fill the corpus."""
+    """The outcomes of a file, until it turns out to be made to fill the corpus."""
     most = max(limits.documents, file.bytes // _BYTES_A_DOCUMENT)
     failures = documents = 0
     for outcome in outcomes:
@@ -428,7 +409,7 @@ def _given_up(outcomes: Iterable[Outcome], file: FoundFile, limits: Limits) -> I
 
 
 class _LayOut:
-    """Lays what is read out for the store; picklable."""
+    """Turns documents into rows; can be pickled."""
 
     def __init__(self, limits: Limits) -> None:
         self._limits = limits
@@ -450,10 +431,10 @@ def _laid_out(outcome: readers.Outcome) -> Outcome:
 
 
 def _plainly_named(document: Document) -> Document:
-    """The document with names that are one line each and hide nothing; its text stays as it is.
+    """The document with every name on one line and without hidden characters.
 
-    The name of a file may hold line breaks, and what reorders or hides others. Subjects of triples
-    are texts.
+    A file name may hold line breaks, and characters to reorder or hide others. The text and the
+    subjects of triples stay.
     """
     names = (
         document.id,
@@ -490,11 +471,11 @@ def _plainly_named(document: Document) -> Document:
 def in_processes(
     work: Callable[[Item], Result], items: Iterable[Item], workers: int
 ) -> Iterator[tuple[Item, Result]]:
-    """Do the work of reading in other processes, in order; see `map_stream`.
+    """Read in other processes, in order; see `map_stream`.
 
     Raises:
         NoWorkers: a process could not start.
-        StorageError: one was killed.
+        StorageError: a process was killed.
     """
     try:
         yield from map_stream(work, items, workers)
@@ -503,7 +484,10 @@ def in_processes(
     except IndexingError as error:
         raise StorageError(
             N_("Reading stopped: {problem}."),
-            N_("What was added is kept. Go on with: localrag --set ingest.workers=1 add PATH"),
+            N_(
+                "Files added so far are kept. Continue with: localrag --set ingest.workers=1 add "
+                "PATH"
+            ),
             problem=error,
         ) from error
 

@@ -1,4 +1,4 @@
-"""Removing documents and corpora: the Python twin of ``localrag remove``."""
+"""Removing documents and corpora: the Python side of ``localrag remove``."""
 
 import shutil
 from collections.abc import Callable, Sequence
@@ -13,7 +13,7 @@ from localrag.text.progress import ignore
 
 
 def remove_documents(workspace: Workspace, corpus: str, documents: Sequence[str]) -> None:
-    """Remove documents; all of them, or none if one is not there.
+    """Remove documents; all of them, or none if one does not exist.
 
     Raises:
         NotFoundError: there is no such corpus or document.
@@ -29,12 +29,9 @@ def remove_documents(workspace: Workspace, corpus: str, documents: Sequence[str]
 def remove_corpus(
     workspace: Workspace, corpus: str, before: Callable[[Path], object] = ignore
 ) -> None:
-    """Remove a corpus with its store and its index, or what is left of one half removed.
+    """Remove a corpus with its store and indexes, or the rest of one after a kill.
 
-    Args:
-        workspace: where it lies.
-        corpus: its name.
-        before: called with each of its two folders, before anything in it is removed.
+    `before` is called with each of its two folders before anything in it is removed.
 
     Raises:
         NotFoundError: there is no such corpus.
@@ -48,7 +45,7 @@ def remove_corpus(
         try:
             for folder in (place.store.parent, place.indexes):
                 before(folder)
-            # The store goes first: without it the rest is no corpus any more.
+            # The store goes first: without it the rest is no corpus.
             place.store.unlink(missing_ok=True)
             shutil.rmtree(place.indexes, ignore_errors=True)
             _remove_folder(place.store.parent)
@@ -62,7 +59,7 @@ def remove_corpus(
 
 
 def _is_left(place: CorpusPaths) -> bool:
-    """Whether a process that was killed has left layers or an index of a corpus without a store."""
+    """Whether a killed process left layers or an index without a store."""
     return any(
         path.is_file() and path.name != WRITER_LOCK
         for folder in (place.store.parent, place.indexes)
@@ -71,11 +68,10 @@ def _is_left(place: CorpusPaths) -> bool:
 
 
 def _remove_folder(folder: Path) -> None:
-    """Remove the folder of a corpus whose lock is held, the lock last.
+    """Remove the folder of a corpus; the caller holds the lock, removed last.
 
-    Whoever has its file open meanwhile gets no lock by it: `locked` sees that it is gone. Removed
-    after it was let go of, it could be held by the next writer already, and one more could make and
-    hold another.
+    An open lock file gives others no lock: `locked` checks its name. If the
+    file was removed after the release, two writers could each hold a lock.
     """
     for path in folder.iterdir():
         if path.is_dir() and not path.is_symlink():

@@ -1,19 +1,25 @@
-"""Bringing the laws of a corpus up to date by an archive: all of it, or nothing, and undone again.
+"""Updating the laws of a corpus from an archive, in one undoable step.
 
-An archive is what `add` reads: e-Gov's zip, a folder of its files, a single one. Everything is
-entered in one transaction of the store, so that a process that is killed leaves the corpus as it
-was; what undoing takes is on the disk before the transaction ends.
+An archive is any input of `add`: e-Gov's zip, a folder of its files, a single file. It is
+entered in one transaction: after a kill the corpus is as before. The data for undoing is on the
+disk before the transaction ends.
 """
 
-from collections.abc import Callable, Sequence
-from contextlib import suppress
+import gzip
+import zlib
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from datetime import UTC, date, datetime
+from enum import StrEnum
 from pathlib import Path
 from time import perf_counter, time_ns
+from typing import IO, cast
 
-from localrag.corpus.durable import storing
-from localrag.corpus.ingest.entering import contradiction
+from pydantic import TypeAdapter, ValidationError
+
+from localrag.corpus.durable import replacing, storing
+from localrag.corpus.ingest.add import contradiction
 from localrag.corpus.ingest.events import (
     COMPARING,
     READING,
@@ -23,41 +29,153 @@ from localrag.corpus.ingest.events import (
     PartsLeftOut,
 )
 from localrag.corpus.ingest.reading import FileToRead, Reader, Walk, contents, walk
-from localrag.corpus.ingest.undo import (
-    LawChange,
-    LawChangeKind,
-    Step,
-    keeping_steps,
-    steps,
-    sweep,
-    undo_file,
-)
 from localrag.corpus.readers import Limits, Mark, Omission, PassedOver, ReadFailure, supported
 from localrag.corpus.rows import DocumentRows, prepare
 from localrag.corpus.states import DocumentInfo
 from localrag.corpus.store import CorpusStore, FileRecord
 from localrag.corpus.workspace import CorpusPaths, Workspace, writing
-from localrag.errors import InputError, NotFoundError, UsageError
+from localrag.errors import InputError, NotFoundError, StoreError, UsageError
 from localrag.language import N_
 from localrag.text.progress import Stopwatch, ignore
 
-# Of each kind in a report; events name the others too.
+_UNFINISHED = "update.new"
+_BEFORE = N_("Add the archive before it once more, or put back a backup: localrag restore FILE")
+
+
+class LawChangeKind(StrEnum):
+    """The change of one state of a law."""
+
+    ADDED = "added"
+    AMENDED = "amended"
+    CORRECTED = "corrected"
+    REPEALED = "repealed"
+    WITHDRAWN = "withdrawn"
+
+
+REMOVING = (LawChangeKind.REPEALED, LawChangeKind.WITHDRAWN)
+"""The kinds that remove a text from the corpus."""
+
+
+@dataclass(frozen=True, slots=True)
+class LawChange:
+    """The change of one state of a law.
+
+    Attributes:
+        kind: added, a new law; amended, a further state of a law; corrected, another text of a
+            state; repealed, a law missing in a complete archive; withdrawn, a future state missing
+            in a complete archive.
+        law_id, title: of the law.
+        state: the day from which this text is in force (ISO); "" if its file has no date.
+        earlier: the state before, of an amended law; "" without one or without its date.
+    """
+
+    kind: LawChangeKind
+    law_id: str
+    title: str
+    state: str
+    earlier: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """A change, and the data for undoing it.
+
+    Attributes:
+        change: the change.
+        document: id of the state in the store.
+        after: fingerprint of the new text; "" if it was removed.
+        before: the earlier document; None if there was none.
+        file: path of the earlier file; "" if there was none.
+    """
+
+    change: LawChange
+    document: str
+    after: str
+    before: DocumentRows | None
+    file: str
+
+
+_adapter = TypeAdapter(Step)
+
+
+def undo_file(place: CorpusPaths, number: int) -> Path:
+    """Path of the steps of an update."""
+    return place.store.with_name(f"update-{number}.undo")
+
+
+@contextmanager
+def keeping_steps(place: CorpusPaths, number: int) -> Iterator[Callable[[Step], None]]:
+    """Write the steps of an update; they are on the disk when the block ends, or none if it fails.
+
+    Raises:
+        OSError: the file cannot be written.
+    """
+    aside = place.store.with_name(_UNFINISHED)
+    # The date in the head of a gzip file is not part of the content.
+    with (
+        replacing(undo_file(place, number), aside) as file,
+        gzip.GzipFile("", "wb", fileobj=file, mtime=0) as packed,
+    ):
+        yield lambda step: _write(cast(IO[bytes], packed), step)
+
+
+def _write(packed: IO[bytes], step: Step) -> None:
+    packed.write(_adapter.dump_json(step) + b"\n")
+
+
+def steps(place: CorpusPaths, number: int) -> Iterator[Step]:
+    """Read the steps of an update, in their order.
+
+    Raises:
+        StoreError: the file is missing or damaged.
+    """
+    path = undo_file(place, number)
+    try:
+        with gzip.open(path) as lines:
+            for line in lines:
+                yield _adapter.validate_json(line)
+    except (gzip.BadGzipFile, EOFError, zlib.error, ValidationError) as error:
+        raise StoreError(
+            N_("The data for undoing the update is damaged: {path}."), _BEFORE, path=path
+        ) from error
+    except OSError as error:
+        raise StoreError(
+            N_("The data for undoing the update cannot be read ({path}: {problem})."),
+            _BEFORE,
+            path=path,
+            problem=error,
+        ) from error
+
+
+def sweep(place: CorpusPaths, number: int) -> None:
+    """Remove the files of all updates but one.
+
+    Raises:
+        OSError: a file cannot be removed.
+    """
+    kept = undo_file(place, number)
+    for path in [*place.store.parent.glob("update-*.undo"), kept.with_name(_UNFINISHED)]:
+        if path != kept:
+            path.unlink(missing_ok=True)
+
+
+# Listed in a report, of each kind; events list them all.
 _NAMED = 1_000
 
 
 @dataclass(slots=True)
 class UpdateReport(LeftOut):
-    """What an update did, or would do, or what was undone of one.
+    """The result of an update, of its dry run, or of undoing it.
 
     Attributes:
-        changes: a state of a law each, in the order of the archive; those that went come last.
-        unchanged: states that the corpus has as the archive does.
-        no_laws: documents of the archive that are no laws.
-        failures: how many parts of the archive could not be read.
+        changes: states of laws, in the order of the archive; removed ones come last.
+        unchanged: states with the same text in the archive.
+        no_laws: other documents of the archive.
+        failures: unreadable parts of the archive.
         failed: the first of them, and why.
         applied: whether the corpus was changed.
-        undo_bytes: what undoing it takes on the disk until the next update.
-        made: of an update that is undone, when it was applied (ISO, UTC); "" for any other.
+        undo_bytes: size on the disk of the data for undoing it, kept until the next update.
+        made: when an update was applied (ISO, UTC), if it is undone; otherwise "".
         seconds: wall time.
     """
 
@@ -72,7 +190,7 @@ class UpdateReport(LeftOut):
     seconds: float = 0.0
 
     def laws(self, kind: LawChangeKind) -> list[LawChange]:
-        """What became of this kind, a law each."""
+        """The changes of this kind, one for each law."""
         first: dict[str, LawChange] = {}
         for change in self.changes:
             if change.kind is kind:
@@ -81,7 +199,7 @@ class UpdateReport(LeftOut):
 
 
 class _Left(Exception):  # noqa: N818 - no error
-    """Leaves a transaction without having changed anything."""
+    """Leaves a transaction without a change."""
 
 
 def update(
@@ -97,29 +215,28 @@ def update(
     before: Callable[[UpdateReport], object] = ignore,
     on_event: Listener = ignore,
 ) -> UpdateReport:
-    """Take the laws of an archive into a corpus, in one step that `undo_update` takes back.
+    """Take the laws of an archive into a corpus, in one step; `undo_update` reverses it.
 
-    A law that the corpus lacks is added, a further state of one too, and a state whose text is
-    another one in the archive gets that text. Documents that are no laws stay as they are. Indexes
-    are brought up to date by `index`.
+    New laws and new states are added, and changed texts replace the old ones. Other documents are
+    left alone. Call `index` afterwards.
 
     Args:
-        workspace: where the corpus lies.
+        workspace: of the corpus.
         corpus: its name.
         paths: the archive: files and folders, as for `add`.
-        whole: the archive has all laws in force: those that it lacks are removed with all their
-            states, and so is a state not in force yet that it lacks.
-        dry_run: tell what would change, and leave all as it is.
-        follow_links: follow links inside the folders, as for `add`.
-        workers: processes that read, as for `add`.
-        limits: what a file may hold.
-        before: told what changes before it does; what it raises leaves all as it was.
-        on_event: told `Progress` and `FileFailed`.
+        whole: the archive has all laws in force. Missing laws are removed, and so are missing
+            future states.
+        dry_run: report the changes, but make none.
+        follow_links: as for `add`.
+        workers: as for `add`.
+        limits: as for `add`.
+        before: called with the changes before they are made; an error it raises cancels them.
+        on_event: called with `Progress` and `FileFailed`.
 
     Raises:
         NotFoundError: there is no such corpus, or a path does not exist.
         UsageError: the corpus has no laws.
-        InputError: the archive has no law, or is to be whole and cannot be read as a whole.
+        InputError: the archive has no law, or should be complete and cannot be read completely.
         BusyError: another process is writing to the corpus.
         StorageError: the disk is full or read-only; nothing was changed.
         StoreError: the store is damaged.
@@ -152,19 +269,16 @@ def update(
 
 
 def undo_update(workspace: Workspace, corpus: str, *, dry_run: bool = False) -> UpdateReport:
-    """Take back the last update of a corpus, all of it: its laws are as they were before.
+    """Undo the last update of a corpus; its laws are as before.
 
-    Args:
-        workspace: where the corpus lies.
-        corpus: its name.
-        dry_run: tell what would be taken back, and leave all as it is.
+    With `dry_run` it only reports the changes.
 
     Raises:
-        NotFoundError: there is no such corpus, or no update that could be undone.
+        NotFoundError: there is no such corpus, or no update to undo.
         UsageError: a law of the update was changed since; nothing was undone.
         BusyError: another process is writing to the corpus.
         StorageError: the disk is full or read-only; nothing was undone.
-        StoreError: the store, or what undoing takes, is damaged.
+        StoreError: the store or the data for undoing is damaged.
     """
     started = perf_counter()
     place = workspace.corpus(corpus)
@@ -181,7 +295,7 @@ def undo_update(workspace: Workspace, corpus: str, *, dry_run: bool = False) -> 
         made = datetime.fromtimestamp(number / 1e9, UTC).isoformat(timespec="seconds")
         report = UpdateReport(made=made)
         with suppress(_Left), store.transaction():
-            # All are looked at before the first is undone: damage is met before anything changes.
+            # All steps are checked before the first is undone: damage is found before any change.
             for step in steps(place, number):
                 _require_as_left(store, step)
                 report.changes.append(step.change)
@@ -216,23 +330,19 @@ class _Update:
         self._keep = keep
         self._tell = on_event
         self._watch = Stopwatch(on_event)
-        # Fingerprints of the states of the archive, its laws, and those that the corpus lacked.
+        # Fingerprints of the states in the archive, its laws, and the laws new to the corpus.
         self._met: dict[str, str] = {}
         self._laws = set[str]()
         self._new = set[str]()
         self._unread = 0
 
     def enter(self, reader: Reader, workers: int) -> None:
-        """Enter what is new or another text.
-
-        Raises:
-            InputError: there is no law.
-        """
+        """Enter new states and changed texts."""
         for source, problem in self._walk.problems():
             self._fail_to_read(source, problem)
         for one in self._walk.passed_over:
             self._report.count_left_out(one)
-        # What a link leads to may be a law that the archive only seems not to have.
+        # A law may seem missing only because a link to it was not followed.
         self._unread += sum(1 for _ in self._walk.links())
         tasks = [FileToRead(file, None) for file in self._walk.files]
         total, done = sum(task.file.bytes for task in tasks), 0
@@ -263,21 +373,17 @@ class _Update:
             self._watch(READING, done, total)
         if not self._laws:
             raise InputError(
-                N_("There is no law in it, and nothing was changed."),
+                N_("The archive has no law; nothing was changed."),
                 N_("Name e-Gov's zip, or a folder of its XML files."),
             )
 
     def remove_lacking(self) -> None:
-        """Remove the laws that the archive lacks, and the states to come that it lacks.
-
-        Raises:
-            InputError: not all of the archive could be read.
-        """
+        """Remove the laws and future states missing in the archive."""
         if self._unread:
             raise InputError(
                 N_(
-                    "{n:,} parts of the archive cannot be read, so that nobody knows which laws it "
-                    "lacks; nothing was changed."
+                    "{n:,} parts of the archive cannot be read, so its missing laws are unknown; "
+                    "nothing was changed."
                 ),
                 N_("Take another copy of it, or leave out --whole: then no law is removed."),
                 n=self._unread,
@@ -291,7 +397,7 @@ class _Update:
                     self._remove(state, LawChangeKind.WITHDRAWN)
 
     def _take(self, rows: DocumentRows, record: FileRecord, *, begun: bool) -> bool:
-        """Enter a state of a law; returns whether the store has anything of the file by now."""
+        """Enter a state of a law; return whether the store has anything of the file now."""
         store = self._store
         if known := self._met.get(rows.id):
             if known != rows.fingerprint:
@@ -317,7 +423,7 @@ class _Update:
         states = store.states(rows.work)
         kind, earlier, before, file = LawChangeKind.CORRECTED, "", None, ""
         if origin:
-            # By its key: an id without a date is also that of the state in force.
+            # By its key: an id without a date also means the state in force.
             key = next(one.key for one in states if one.state_id == rows.id)
             before, file = prepare(store.read(key)), origin.path
             store.files.give_up(file)
@@ -378,14 +484,14 @@ def _require_as_left(store: CorpusStore, step: Step) -> None:
     origin = store.files.origin(step.document)
     if (origin.fingerprint if origin else "") != step.after:
         raise UsageError(
-            N_("{id} was changed after the update, which cannot be undone any more."),
+            N_("{id} was changed after the update, so the update cannot be undone."),
             N_("Nothing was changed. Add the older archive, or put back a backup."),
             id=step.document,
         )
 
 
 def _undo(store: CorpusStore, step: Step) -> str:
-    """Undo a step; returns the path of the file by which the update entered it."""
+    """Undo a step; return the path of the update's file."""
     origin = store.files.origin(step.document)
     if step.before is None:
         store.remove(step.document)
@@ -397,6 +503,5 @@ def _undo(store: CorpusStore, step: Step) -> str:
 
 
 def _settle(place: CorpusPaths, store: CorpusStore, number: int) -> None:
-    """After an update, or the undoing of one: all of it is on the disk, and nothing else is."""
     store.checkpoint()
     sweep(place, number)

@@ -1,7 +1,8 @@
-"""Readers: from files to documents with passages, one module per format.
+"""Readers: from files to documents with passages.
 
-Use `read`; it takes every format, and gives a `ReadFailure` in the place of what cannot be read.
-`stream` also says how far it is, can go on from there, and can leave the work to `read_piece`.
+`read` takes every format and yields a `ReadFailure` for anything unreadable. `stream` also marks
+its progress, can resume, and can leave work to `read_piece`. The reader of a format takes the name
+of the file, its bytes or lines, and the limits. It raises `InputError` for a file it cannot read.
 """
 
 import bz2
@@ -10,29 +11,35 @@ import lzma
 import re
 import zlib
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import nullcontext
 from dataclasses import replace
 from io import BytesIO
 from pathlib import Path, PurePosixPath
 from typing import IO, Any
 
+from localrag.corpus.readers.bounds import Lines
 from localrag.corpus.readers.converting import CONVERTED, LIST_OF_LAWS, convert, not_read
-from localrag.corpus.readers.delimited import read_csv, read_tsv
 from localrag.corpus.readers.egov_xml import read_egov_xml
 from localrag.corpus.readers.images import no_ocr, read_image
-from localrag.corpus.readers.jsonl import Lines, cut_statutes, holds_statutes, read_jsonl
-from localrag.corpus.readers.knowledge_store import holds_store, read_store
+from localrag.corpus.readers.json_files import (
+    cut_statutes,
+    holds_statutes,
+    holds_store,
+    read_json,
+    read_jsonl,
+    read_store,
+)
 from localrag.corpus.readers.mail import read_eml
 from localrag.corpus.readers.markup import read_html, read_markdown, read_plain_text
-from localrag.corpus.readers.multihop import read_json
-from localrag.corpus.readers.ocr import is_installed
+from localrag.corpus.readers.ocr import DOUBTFUL, PageRead, Scans, is_installed
 from localrag.corpus.readers.outlook import read_msg
 from localrag.corpus.readers.package import no_package
 from localrag.corpus.readers.pdf import read_pdf
-from localrag.corpus.readers.scans import DOUBTFUL, PageRead, Scans
 from localrag.corpus.readers.sheets import read_xlsx
 from localrag.corpus.readers.slides import read_pptx
-from localrag.corpus.readers.text import drop_controls
-from localrag.corpus.readers.triple_files import holds_triples, read_triples_jsonl
+from localrag.corpus.readers.tables import read_csv, read_tsv
+from localrag.corpus.readers.text import drop_controls, empty_file
+from localrag.corpus.readers.triples import holds_triples, read_triples_jsonl
 from localrag.corpus.readers.types import (
     Limits,
     LineBlock,
@@ -43,7 +50,7 @@ from localrag.corpus.readers.types import (
     ReadFailure,
 )
 from localrag.corpus.readers.wikidata import holds_wikidata, read_wikidata
-from localrag.corpus.readers.wikipedia_dumps import (
+from localrag.corpus.readers.wikipedia import (
     cut_cirrus,
     is_action,
     is_page,
@@ -85,10 +92,11 @@ _LineReader = Callable[[str, Lines, Limits], Iterator[Outcome]]
 _PartReader = Callable[[str, bytes], Iterator[_Found]]
 _HoldingReader = Callable[[str, bytes, Limits, _PartReader], Iterator[_Found]]
 
+# Takes the place of a suffix in WikiExtractor's numbered file names.
 _EXTRACTED = "wiki_00"
-"""Goes for the suffix that files of WikiExtractor lack; they are named so, with their number."""
+# Scans, offered by a walk if OCR is installed.
 _IMAGES = (".png", ".jpg", ".jpeg", ".tif", ".tiff")
-"""Scans, which a walk offers where OCR is installed."""
+# Formats read whole.
 _WHOLE: Mapping[str, _WholeReader] = {
     ".xml": read_egov_xml,
     ".txt": read_plain_text,
@@ -108,25 +116,17 @@ _WHOLE: Mapping[str, _WholeReader] = {
     ".json": read_json,
     **dict.fromkeys(_IMAGES, read_image),
 }
-"""Formats that are read from all their bytes at once."""
-_HOLDING: Mapping[str, _HoldingReader] = {
-    ".eml": read_eml,
-    ".msg": read_msg,
-    ".pdf": read_pdf,
-}
-"""Likewise, of files that have other files in them."""
-_LINES: Mapping[str, _LineReader] = {
-    ".jsonl": read_jsonl,
-    ".tsv": read_tsv,
-    _EXTRACTED: read_jsonl,
-}
-"""Formats that are streamed line by line."""
+# The same, for files with other files inside.
+_HOLDING: Mapping[str, _HoldingReader] = {".eml": read_eml, ".msg": read_msg, ".pdf": read_pdf}
+# Formats streamed line by line.
+_LINES: Mapping[str, _LineReader] = {".jsonl": read_jsonl, ".tsv": read_tsv, _EXTRACTED: read_jsonl}
+# How to open compressed lines.
 _PACKED: Mapping[str, Callable[[IO[bytes]], Any]] = {
     ".gz": gzip.open,
     ".bz2": bz2.open,
     ".xz": lzma.open,
 }
-"""How compressed lines are opened."""
+# First bytes of binary formats, with a suffix for each.
 _MAGIC = {
     b"%PDF-": ".pdf",
     b"PK\x03\x04": ".zip",
@@ -138,9 +138,9 @@ _MAGIC = {
     b"MM\x00*": ".tif",
     b"\xd0\xcf\x11\xe0": ".doc",
 }
-"""How binary formats begin, and a suffix they go by."""
 
 
+# First bytes expected for a suffix; all others are text.
 _BEGINS_AS = {
     ".pdf": ".pdf",
     ".png": ".png",
@@ -149,18 +149,12 @@ _BEGINS_AS = {
     ".msg": ".doc",
     **dict.fromkeys((*WORD_SUFFIXES, ".xlsx", ".xlsm", ".pptx", ".pptm", ".ppsx"), ".zip"),
 }
-"""How files of a suffix begin; the others are text."""
+# Nesting limit for archives and messages.
 _DEEPEST = 5
-"""Archives and messages that may be inside each other."""
 
 
 def supported(path: Path, *, converting: bool = False) -> bool:
-    """Tell whether a walk through a folder should offer this file: told from its name alone.
-
-    Args:
-        path: the file.
-        converting: whether old formats are offered, too (see `Limits.converter`).
-    """
+    """Whether a walk through a folder should offer this file, by its name alone."""
     if path.name.startswith((".", "~$")) or path.name == LIST_OF_LAWS:
         return False
     suffix = _suffixes(path.name)[0]
@@ -170,19 +164,19 @@ def supported(path: Path, *, converting: bool = False) -> bool:
 
 
 def how_to_read(path: Path) -> InputError:
-    """Why a file that is not `supported` is not read, and what to do about it."""
+    """The error for a file that is not `supported`."""
     if path.suffix.lower() in _IMAGES:
         return no_ocr()
     return not_read(path, formats())
 
 
 def formats() -> list[str]:
-    """The suffixes of all files that can be read, in their order."""
+    """The suffixes of all readable files, sorted."""
     return sorted({*_WHOLE, *_HOLDING, *_LINES, ".zip"} - {_EXTRACTED})
 
 
 def grows(path: Path) -> bool:
-    """Tell from its name whether a file may hold far more than its size tells: many documents."""
+    """Whether a file may hold many documents, far more than its size shows; by its name."""
     suffix, packing = _suffixes(path.name)
     return bool(packing) or suffix == ".zip"
 
@@ -207,29 +201,28 @@ def stream(
     after: int = 0,
     in_pieces: bool = False,
 ) -> Iterator[Outcome | LineBlock]:
-    """Read a file as its outcomes are asked for.
+    """Read a file lazily.
 
     Args:
-        path: the file; its suffix tells the format, its content must agree.
+        path: the file; its content must match its suffix.
         limits: how much it may hold.
-        name: what ids, sources and messages call the file (its path inside the folder that is
-            added, say); the file name by default.
-        after: the line of a `Mark` of the same content: what stands up to it is not read again.
-        in_pieces: give the lines of a dump, or of statutes, as they are, a `LineBlock` and a `Mark`
-            in turn, where `read_piece` can read the pieces one by one.
+        name: name for ids, sources and messages, such as the path inside an added folder; the file
+            name by default.
+        after: line of a `Mark` of the same content; reading resumes after it.
+        in_pieces: yield lines of dumps and statutes unread, as `LineBlock` and `Mark` in turn; read
+            them with `read_piece`.
 
     Yields:
-        Documents in file order, and a `ReadFailure` for the file, a member or a line that cannot
-        be read; the rest goes on. An `Omission` for what is left out on purpose; those of a
-        document (`Document.omissions`) come right after it. Where lines are streamed, a `Mark`
-        wherever reading could go on later. Nothing is raised.
+        Documents in file order, each followed by its `Omission` objects. A `ReadFailure` for an
+            unreadable file, member or line; reading goes on. A `Mark` after each line from which
+            reading could resume. Nothing is raised.
     """
     name = one_line(name or path.name)
     yield from _told(name, lambda: _open(path, name, limits, after, in_pieces))
 
 
 def read_piece(piece: LineBlock, limits: Limits) -> Iterator[Document | ReadFailure | Omission]:
-    """Read what `stream` gave as lines; as there, nothing is raised."""
+    """Read the lines of a `LineBlock`; nothing is raised."""
     for outcome in _told(piece.name, lambda: piece.read(piece.name, piece.lines, limits)):
         if isinstance(outcome, Document | ReadFailure | Omission):
             yield outcome
@@ -238,7 +231,7 @@ def read_piece(piece: LineBlock, limits: Limits) -> Iterator[Document | ReadFail
 def _told(
     name: str, opened: Callable[[], Iterator[Outcome | LineBlock]]
 ) -> Iterator[Outcome | LineBlock]:
-    """Put a failure in the place of what is raised."""
+    """Turn exceptions into failures."""
     try:
         for outcome in opened():
             if isinstance(outcome, Document):
@@ -252,7 +245,7 @@ def _told(
         yield ReadFailure(name, unreadable(error))
     except Exception as error:  # noqa: BLE001 - hostile files find every path through a parser
         problem = InputError(
-            N_("The file is damaged in a way that was not foreseen ({name}: {problem})."),
+            N_("The file is damaged in an unexpected way ({name}: {problem})."),
             N_("Open it in its own program and save it again."),
             name=type(error).__name__,
             problem=drop_controls(str(error))[:200],
@@ -261,11 +254,11 @@ def _told(
 
 
 def unreadable(error: OSError) -> InputError:
-    """What is said of a file that the system does not let us read."""
+    """The error for a file the system does not let us read."""
     return InputError(
         N_("The file cannot be read ({problem})."),
         N_("Check that it is there."),
-        # Without its name: whoever tells it says of which file.
+        # Without the file name, which the message already has.
         problem=OSError(error.errno, error.strerror),
     )
 
@@ -279,15 +272,9 @@ def _open(
         raise how_to_read(path)
     size = path.stat().st_size
     if not path.is_file():
-        raise InputError(
-            N_("This is no regular file."),
-            N_("Add files and folders only."),
-        )
+        raise InputError(N_("This is no regular file."), N_("Add files and folders only."))
     if not size:
-        raise InputError(
-            N_("The file is empty."),
-            N_("Remove it, or check how it was saved."),
-        )
+        raise empty_file()
     if suffix == ".zip":
         return _zip(path, name, limits)
     is_whole = converted or suffix in _WHOLE or suffix in _HOLDING
@@ -324,13 +311,7 @@ def _archive(file: IO[bytes], name: str, limits: Limits) -> Iterator[Outcome]:
 
 
 def _passed_over(place: str, inside: str, limits: Limits) -> PassedOver | None:
-    """Name a part of an archive or a message that has no reader; None for one that has.
-
-    Args:
-        place: the part behind the name of the file.
-        inside: its name alone.
-        limits: of them the converter.
-    """
+    """Name a part of an archive or message without a reader; None for others."""
     path = Path(inside)
     if supported(path, converting=limits.converter is not None):
         return None
@@ -338,7 +319,7 @@ def _passed_over(place: str, inside: str, limits: Limits) -> PassedOver | None:
 
 
 def _converted(name: str, data: bytes, suffix: str, limits: Limits) -> Iterator[Outcome]:
-    """Read what the converter makes of a file in an old format; ids keep the file's name."""
+    """Read a file in an old format after conversion; ids keep the file's name."""
     new = convert(data, suffix, limits)
     for outcome in _whole(name, new, CONVERTED[suffix], limits):
         if isinstance(outcome, Document):
@@ -375,11 +356,11 @@ def _lines(
     path: Path, suffix: str, packing: str, name: str, limits: Limits, after: int, in_pieces: bool
 ) -> Iterator[Outcome | LineBlock]:
     try:
-        with path.open("rb") as file, _PACKED.get(packing, _as_it_is)(file) as unpacked:
+        with path.open("rb") as file, _PACKED.get(packing, nullcontext)(file) as unpacked:
             lines = Lines(unpacked, limits, after)
             reader = _line_reader(suffix, lines)
             if in_pieces and reader is read_cirrus:
-                outcomes: Iterator[Outcome | LineBlock] = cut_cirrus(name, lines)
+                outcomes: Iterator[Outcome | LineBlock] = cut_cirrus(name, lines, limits)
             elif in_pieces and reader is read_jsonl and holds_statutes(lines.first):
                 outcomes = cut_statutes(name, lines, limits)
             else:
@@ -389,7 +370,7 @@ def _lines(
     except (lzma.LZMAError, zlib.error, EOFError, gzip.BadGzipFile) as error:
         raise _damaged(str(error)) from error
     except OSError as error:
-        # Of the system it has a number; bz2 raises one without.
+        # System errors have a number; errors of bz2 have none.
         if error.errno is not None:
             raise
         raise _damaged(str(error)) from error
@@ -402,18 +383,14 @@ def _line_reader(suffix: str, lines: Lines) -> _LineReader:
         return read_triples_jsonl
     if suffix not in _LINES:
         raise InputError(
-            N_("This is none of the dumps that are read."),
+            N_("This dump has an unknown format."),
             N_("Unpack it; lines of JSON belong in a file named .jsonl, compressed or not."),
         )
     return _LINES[suffix]
 
 
 def _dump_reader(suffix: str, first: bytes) -> _LineReader | None:
-    """Tell a dump by its first line, whatever the suffix.
-
-    Raises:
-        InputError: it is one with its lines in disorder.
-    """
+    """The reader for a dump, recognised by its first line."""
     if holds_wikidata(first):
         return read_wikidata
     if is_action(first):
@@ -428,13 +405,9 @@ def _dump_reader(suffix: str, first: bytes) -> _LineReader | None:
                 "The file looks like a dump of Wikipedia's search index, but its first "
                 'line is no action ({"index": …}).'
             ),
-            N_("Take the dump as it is published: an action stands before every page."),
+            N_("Take the dump as published: each page follows an action."),
         )
     return None
-
-
-def _as_it_is(file: IO[bytes]) -> IO[bytes]:
-    return file
 
 
 def _damaged(how: str) -> InputError:
@@ -446,7 +419,7 @@ def _damaged(how: str) -> InputError:
 
 
 def _part(place: str, data: bytes, limits: Limits) -> Iterator[_Found]:
-    """Read an attachment; what is wrong with it is a failure of its own."""
+    """Read an attachment; an unreadable one is a failure of its own."""
     if left_out := _passed_over(place, place.rpartition("!")[2], limits):
         yield left_out
         return
@@ -459,14 +432,10 @@ def _part(place: str, data: bytes, limits: Limits) -> Iterator[_Found]:
 def _member(place: str, data: bytes, limits: Limits) -> Iterator[_Found]:
     suffix, packing = _suffixes(place)
     if not data:
-        raise InputError(
-            N_("The member is empty."),
-            N_("Check how the zip was made."),
-        )
+        raise InputError(N_("The member is empty."), N_("Check how the zip was made."))
     if packing:
         raise InputError(
-            N_("Compressed members are not read."),
-            N_("Unpack the zip and add the files."),
+            N_("Compressed members are not read."), N_("Unpack the zip and add the files.")
         )
     if place.count("!") > _DEEPEST:
         raise InputError(
@@ -493,7 +462,7 @@ def _inside(place: str, data: bytes, suffix: str, limits: Limits) -> Iterator[Ou
 
 
 def _suffixes(name: str) -> tuple[str, str]:
-    """Return the suffixes that tell format and compression; empty where there is no reader."""
+    """The suffixes for format and compression; "" without a reader."""
     path = PurePosixPath(name.lower())
     packing = path.suffix if path.suffix in _PACKED else ""
     inner = path.with_suffix("") if packing else path
@@ -503,7 +472,7 @@ def _suffixes(name: str) -> tuple[str, str]:
 
 
 def _storable(document: Document) -> Document | ReadFailure:
-    """Put a failure in the place of a document that no store could hold."""
+    """The document, or a failure if no store could hold it."""
     try:
         for text in (document.id, document.title, document.text, *document.metadata.values()):
             text.encode()

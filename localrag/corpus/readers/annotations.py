@@ -1,12 +1,13 @@
-"""What a PDF has beside the text of its pages: fields, annotations, attachments, bookmarks.
+"""PDF content beside the text of pages: fields, annotations, attachments, layers.
 
-PDFium gives them apart from the characters of a page. Values of fields and text that was typed onto
-a page are read where they are shown. Comments and signatures are counted.
+Field values and typed text are read at their place. PDFium does not draw hidden layers but gives
+their characters. So pypdf first marks this text.
 """
 
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from ctypes import byref, c_float, c_ulong, c_ushort, create_string_buffer
+from io import BytesIO
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from localrag.corpus.readers.layout import Box
@@ -14,6 +15,7 @@ from localrag.corpus.readers.text import drop_controls
 from localrag.language import N_
 
 if TYPE_CHECKING:
+    from pypdf import PdfWriter
     from pypdfium2 import PdfDocument, PdfPage
 
 COMMENTS = N_("comments")
@@ -26,22 +28,22 @@ STAMPS = N_("stamps")
 SIGNATURES = N_("signatures")
 MEDIA = N_("sounds, films and 3D models")
 IN_TEXT = frozenset({FIELDS, TYPED, STRUCK, TO_REDACT})
-"""What is read and needs a word; the others are not read."""
+"""Read, with a remark; the others are not read."""
+# Limits: annotations of a page or options of a field; characters of one.
 _MOST, _LONGEST = 20_000, 100_000
-"""Annotations of a page, options of a field; characters of one."""
 _MOST_BOOKMARKS, _DEEPEST = 20_000, 15
 _PASSWORD = 1 << 13
+# Line distance in font heights.
 _LINE = 1.3
-"""Heights of a font from one line to the next."""
 
 
 class Put(NamedTuple):
-    """A line that is shown on a page, and is no text of it.
+    """A line shown on a page outside its text.
 
     Attributes:
         text: of one line.
-        box: where it is shown.
-        size: of its font; 0 where it is not known.
+        box: its place.
+        size: of its font; 0 if unknown.
     """
 
     text: str
@@ -50,17 +52,11 @@ class Put(NamedTuple):
 
 
 Attachment = tuple[str, bytes | None]
-"""The name of a file in a PDF and its bytes; None where they are too many, or not there."""
+"""Name and bytes of a file in a PDF; None if too large or missing."""
 
 
 def put_on(page: "PdfPage", form: Any, counts: Counter[str]) -> list[Put]:
-    """What fields and annotations show on a page.
-
-    Args:
-        page: of the file.
-        form: PDFium's handle of its forms; None where it has none.
-        counts: takes the number of what is named, by kind.
-    """
+    """Text shown by fields and annotations of a page."""
     import pypdfium2.raw as pdfium
 
     out: list[Put] = []
@@ -77,7 +73,7 @@ def put_on(page: "PdfPage", form: Any, counts: Counter[str]) -> list[Put]:
 
 
 def has_fields(page: "PdfPage") -> bool:
-    """Whether a page has fields of a form."""
+    """Whether a page has form fields."""
     import pypdfium2.raw as pdfium
 
     kinds = map(pdfium.FPDFAnnot_GetSubtype, _annotations(page))
@@ -85,7 +81,7 @@ def has_fields(page: "PdfPage") -> bool:
 
 
 def _annotations(page: "PdfPage") -> Iterator[Any]:
-    """The annotations of a page; each is closed when the next one is asked for."""
+    """The annotations of a page, each closed after use."""
     import pypdfium2.raw as pdfium
 
     for at in range(min(pdfium.FPDFPage_GetAnnotCount(page.raw), _MOST)):
@@ -127,7 +123,7 @@ def _annotation(annotation: Any, kind: int, counts: Counter[str]) -> Iterator[Pu
 
 
 def _field(form: Any, widget: Any, is_shown: bool, counts: Counter[str]) -> Iterator[Put]:
-    """What a field of a form shows."""
+    """Text shown by a form field."""
     import pypdfium2.raw as pdfium
 
     kind = pdfium.FPDFAnnot_GetFormFieldType(form, widget)
@@ -160,7 +156,7 @@ def _field(form: Any, widget: Any, is_shown: bool, counts: Counter[str]) -> Iter
 
 
 def _chosen(form: Any, widget: Any) -> str:
-    """The options of a list that are chosen, as they are shown; else the value of the field."""
+    """The chosen options of a list, or the value of the field."""
     import pypdfium2.raw as pdfium
 
     count = min(pdfium.FPDFAnnot_GetOptionCount(form, widget), _MOST)
@@ -203,7 +199,7 @@ def _box(annotation: Any) -> Box:
 
 
 def _string(get: Callable[..., int], *given: Any) -> str:
-    """A text that PDFium gives as UTF-16, whose length it says first, in bytes."""
+    """A UTF-16 text from PDFium, asked for its length in bytes first."""
     size = get(*given, None, 0)
     if not 2 < size <= 2 * _LONGEST:
         return ""
@@ -213,12 +209,7 @@ def _string(get: Callable[..., int], *given: Any) -> str:
 
 
 def attached(document: "PdfDocument", most: int) -> list[Attachment]:
-    """The files in a PDF, those attached to pages too: their names and bytes.
-
-    Args:
-        document: the file.
-        most: bytes that they may have together.
-    """
+    """Names and bytes of the files in a PDF, with those attached to pages."""
     import pypdfium2.raw as pdfium
 
     found = [
@@ -234,7 +225,7 @@ def attached(document: "PdfDocument", most: int) -> list[Attachment]:
 
 
 def attached_to(page: "PdfPage", most: int) -> list[Attachment]:
-    """The files that annotations of a page hold; as `attached`."""
+    """Files in the annotations of a page; as `attached`."""
     import pypdfium2.raw as pdfium
 
     out: list[Attachment] = []
@@ -262,10 +253,149 @@ def _content(attachment: Any, most: int) -> bytes | None:
 
 
 def bookmarks(document: "PdfDocument") -> list[str]:
-    """The titles of the bookmarks of a file, in order."""
+    """The titles of the bookmarks, in order."""
     out: list[str] = []
     for one in document.get_toc(max_depth=_DEEPEST):
         out.append(" ".join(one.get_title().split()))
         if len(out) >= _MOST_BOOKMARKS:
             break
     return out
+
+
+HIDDEN = "localragHidden"
+"""Mark around text in a layer switched off."""
+_SHOWS = (b"Tj", b"TJ", b"'", b'"')
+
+
+def without_hidden_layers(data: bytes) -> tuple[bytes, int]:
+    """A PDF with its hidden text marked, and the number of layers switched off."""
+    from pypdf import PdfReader, PdfWriter
+
+    reader = PdfReader(BytesIO(data))
+    off = _switched_off(_resolved(reader.trailer["/Root"]))
+    if not off:
+        return data, 0
+    writer = PdfWriter(clone_from=reader)
+    off = _switched_off(_resolved(writer.root_object))
+    marker = _Marker(writer, off)
+    for page in writer.pages:
+        marker.mark(page)
+    out = BytesIO()
+    writer.write(out)
+    return out.getvalue(), len(off)
+
+
+def _resolved(value: Any) -> Any:
+    return value.get_object() if hasattr(value, "get_object") else value
+
+
+def _entry(entries: Any, key: Any) -> Any:
+    return entries.raw_get(key) if hasattr(entries, "raw_get") and key in entries else None
+
+
+def _number(value: Any) -> int:
+    reference = value if hasattr(value, "idnum") else getattr(value, "indirect_reference", None)
+    return int(getattr(reference, "idnum", 0) or 0)
+
+
+def _switched_off(root: Any) -> frozenset[int]:
+    """The layers initially switched off."""
+    properties = _resolved(root.get("/OCProperties", {}))
+    usual = _resolved(properties.get("/D", {}))
+    off = {_number(one) for one in _items(usual.get("/OFF"))}
+    if usual.get("/BaseState") == "/OFF":
+        on = {_number(one) for one in _items(usual.get("/ON"))}
+        off |= {_number(one) for one in _items(properties.get("/OCGs"))} - on
+    return frozenset(off - {0})
+
+
+def _items(value: Any) -> Iterable[Any]:
+    found = _resolved(value)
+    return found if isinstance(found, list) else ()
+
+
+_Operation = tuple[Sequence[Any], bytes]
+
+
+class _Marker:
+    """Marks the hidden text of pages and of their forms."""
+
+    def __init__(self, writer: "PdfWriter", off: frozenset[int]) -> None:
+        self._writer, self._off = writer, off
+        self._forms: dict[int, Any] = {}
+
+    def mark(self, page: Any) -> None:
+        content = page.get_contents()
+        if content is not None and self._marked(content, _resolved(page.get("/Resources", {}))):
+            page.replace_contents(content)
+
+    def _marked(self, content: Any, resources: Any) -> bool:
+        """Mark the operations of a content and its forms; return whether any is hidden."""
+        from pypdf.generic import NameObject
+
+        properties = _resolved(resources.get("/Properties", {}))
+        shown = _resolved(resources.get("/XObject", {}))
+        begin: _Operation = ([NameObject(f"/{HIDDEN}")], b"BMC")
+        end: _Operation = ([], b"EMC")
+        out: list[_Operation] = []
+        nested: list[bool] = []
+        is_changed = False
+        for given, operator in content.operations:
+            if operator in (b"BDC", b"BMC"):
+                is_layer = operator == b"BDC" and len(given) == 2 and given[0] == "/OC"
+                nested.append(is_layer and self._is_off(_entry(properties, given[1])))
+            elif operator == b"EMC" and nested:
+                nested.pop()
+            form = _resolved(_entry(shown, given[0])) if operator == b"Do" and given else None
+            if form is not None and form.get("/Subtype") == "/Form":
+                if any(nested) or self._is_off(_entry(form, "/OC")):
+                    is_changed = True
+                    continue
+                shown[given[0]] = self._form(_entry(shown, given[0]), resources)
+            if operator in _SHOWS and any(nested):
+                out += [begin, (given, operator), end]
+                is_changed = True
+            else:
+                out.append((given, operator))
+        if is_changed:
+            content.operations = out
+        return is_changed
+
+    def _form(self, reference: Any, around: Any) -> Any:
+        """A form with its hidden text marked: new, or unchanged."""
+        from pypdf.generic import ContentStream, DecodedStreamObject
+
+        number = _number(reference)
+        if number not in self._forms:
+            self._forms[number] = reference
+            form = _resolved(reference)
+            content = ContentStream(form, self._writer)
+            if self._marked(content, _resolved(form.get("/Resources", around))):
+                new = DecodedStreamObject()
+                packed = ("/Filter", "/DecodeParms", "/Length")
+                new.update({key: value for key, value in form.items() if key not in packed})
+                new.set_data(content.get_data())
+                self._forms[number] = self._writer._add_object(new)
+        return self._forms[number]
+
+    def _is_off(self, layer: Any) -> bool:
+        """Whether a layer or a group of layers is hidden."""
+        if layer is None:
+            return False
+        found = _resolved(layer)
+        if found.get("/Type") != "/OCMD":
+            return _number(layer) in self._off
+        groups = _resolved(found.get("/OCGs", []))
+        members = list(_items(groups)) or [_entry(found, "/OCGs")]
+        states = [_number(one) in self._off for one in members if _number(one)]
+        if not states:
+            return False
+        match found.get("/P", "/AnyOn"):
+            case "/AllOn":
+                return any(states)
+            case "/AnyOff":
+                return not any(states)
+            case "/AllOff":
+                return not all(states)
+            case _:
+                return all(states)

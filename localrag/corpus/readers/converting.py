@@ -1,7 +1,7 @@
-"""Old formats of offices: named with the way to convert them, or written anew by LibreOffice.
+"""Old office formats: how to convert them, or conversion by LibreOffice.
 
-LibreOffice runs only where somebody asks for it. It gets a copy of the file, a profile of its own
-that allows no macros and updates no links, a proxy that leads nowhere, and a limit of time.
+LibreOffice runs only on request. It gets a copy of the file, its own profile without macros and
+updates of links, a proxy to nowhere, and a time limit.
 """
 
 import os
@@ -21,12 +21,12 @@ CONVERTED: Mapping[str, str] = {
     **dict.fromkeys((".xls", ".xlt", ".xlsb", ".ods", ".fods"), ".xlsx"),
     **dict.fromkeys((".ppt", ".pps", ".odp", ".fodp"), ".pptx"),
 }
-"""Formats that LibreOffice reads, each with the one that it is written as."""
-# 一太郎 has formats of its own, which LibreOffice does not read.
+"""Formats LibreOffice reads, with the format it writes."""
+# LibreOffice reads no format of 一太郎.
 _ICHITARO = frozenset((".jtd", ".jtt", ".jtdc", ".jttc", ".jaw", ".jtw", ".jbw", ".juw"))
 _PICTURES = frozenset((".png", ".jpg", ".jpeg", ".gif", ".bmp", ".tif", ".tiff", ".heic", ".webp"))
 LIST_OF_LAWS = "all_law_list.csv"
-"""The list in every archive of e-Gov, of the laws that are in it as files."""
+"""The list of laws in each archive of e-Gov."""
 _PROGRAMS = ("soffice", "libreoffice")
 _SETTINGS = """<?xml version="1.0" encoding="UTF-8"?>
 <oor:items xmlns:oor="http://openoffice.org/2001/registry">{items}</oor:items>
@@ -46,12 +46,7 @@ _NOWHERE = "http://127.0.0.1:9"
 
 
 def not_read(path: Path, formats: Sequence[str]) -> InputError:
-    """Why a file is not read, by its name, and what to do about it.
-
-    Args:
-        path: the file.
-        formats: the suffixes that are read.
-    """
+    """The error for a file without a reader, by its name; `formats` are the readable suffixes."""
     known = path.suffix.lower()
     if path.name == LIST_OF_LAWS:
         return InputError(
@@ -75,9 +70,7 @@ def not_read(path: Path, formats: Sequence[str]) -> InputError:
         )
     if known in _PICTURES:
         return InputError(
-            N_("Pictures ({suffix}) are not read."),
-            N_("Save a scanned page as PDF."),
-            suffix=known,
+            N_("Pictures ({suffix}) are not read."), N_("Save a scanned page as PDF."), suffix=known
         )
     return InputError(
         N_("There is no reader for {suffix}."),
@@ -88,11 +81,7 @@ def not_read(path: Path, formats: Sequence[str]) -> InputError:
 
 
 def converter() -> Path:
-    """The program of LibreOffice on the search path.
-
-    Raises:
-        InputError: there is none.
-    """
+    """The program of LibreOffice on the search path; without one, an InputError."""
     found = next(filter(None, map(shutil.which, _PROGRAMS)), None)
     if found is None:
         raise InputError(
@@ -104,20 +93,11 @@ def converter() -> Path:
 
 
 def convert(data: bytes, suffix: str, limits: Limits) -> bytes:
-    """Have LibreOffice write a file in the new format of its kind.
-
-    Args:
-        data: the file.
-        suffix: of `CONVERTED`.
-        limits: of them the program, the seconds and the size of what it may write.
-
-    Raises:
-        InputError: the program cannot be started, fails, takes too long or writes nothing.
-    """
+    """Convert a file with LibreOffice; `suffix` is one of `CONVERTED`."""
     assert limits.converter is not None
     with tempfile.TemporaryDirectory(dir=limits.aside) as folder:
         place = Path(folder)
-        # Neither the name of the file nor what LibreOffice has of its user reaches it.
+        # LibreOffice gets neither the file name nor the user's profile.
         source = place / f"document{suffix}"
         source.write_bytes(data)
         profile, out = place / "profile", place / "out"
@@ -162,7 +142,7 @@ def _run(command: Sequence[str], place: Path, limits: Limits) -> None:
             stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
-            # LibreOffice starts others; they are stopped together.
+            # LibreOffice starts other programs; all are stopped together.
             start_new_session=True,
         )
     except OSError as error:
@@ -190,7 +170,7 @@ def _run(command: Sequence[str], place: Path, limits: Limits) -> None:
 
 
 def _stop(process: "subprocess.Popen[bytes]") -> None:
-    """Stop the program and what it started, if any of it is left."""
+    """Stop the program and its children."""
     try:
         os.killpg(process.pid, signal.SIGKILL)
     except (ProcessLookupError, PermissionError):

@@ -1,32 +1,28 @@
-"""e-Gov 法令標準XML: a bare ``Law``, or one inside the answers of the e-Gov API, version 1 or 2.
+"""e-Gov 法令標準XML: a bare ``Law``, or one inside an answer of e-Gov's API, version 1 or 2.
 
-Real files use constructions that the schema does not foresee (a list straight after a sentence,
-an item in a table cell), so lines are made without asking where an element stands: what carries
-text becomes a line, what carries elements is entered.
+Real files differ from the schema, so each element with text becomes a line, wherever it is.
 
-How the hierarchy, from parts down to subitems, is written:
+- A provision is a block of lines, with a full-width space after each number: 第一条 この法律は… /
+  ２ 前項の… / 一 …. Table cells are separated by tabs.
+- An article begins with its caption, its first paragraph with the article number.
+- Headers use the words of citations: 第五条 第六項 第二号 イ. A single paragraph is left out;
+  articles add their caption. Items without a printed sign have the header of their paragraph.
+- Supplementary provisions are identified by their amending law:
+  附則（平成二七年五月二七日法律第三二号） 第二条.
 
-- A provision is one block of lines, numbers separated from sentences by a full-width space:
-  第一条　この法律は… / ２　前項の… / 一　… / イ　…. The cells of a table are separated by tabs.
-- An article begins with its caption, its first paragraph with the article's number, so that a
-  quoted paragraph tells by itself where it stands.
-- Headers name law and place in the words of citations: 第五条 第六項 第二号 イ. The paragraph is
-  left out where the article has only one; the caption follows on article level:
-  第二十七条の三十六（重要情報の公表）. Items without a printed sign have the header of their
-  paragraph: nobody can cite a number that is not printed.
-- A supplementary provision is told from others by the amending law: 附則（平成二七年五月二七日
-  法律第三二号） 第二条. Paragraphs outside any article make up one passage of the article layer.
+Law id, date and amending law come from the file name, else from the API's answer, else from the
+number of the law.
 """
 
 import re
 from collections.abc import Callable, Iterable, Iterator
+from datetime import date
 from itertools import groupby
-from typing import Any
+from typing import NamedTuple
 
 from lxml import etree
 
-from localrag.corpus.readers.bounds import MARKUP, check_memory
-from localrag.corpus.readers.egov_identity import identity, promulgated, said
+from localrag.corpus.readers.bounds import MARKUP, check_memory, parsed_xml
 from localrag.corpus.readers.statute import (
     Place,
     StatuteBuilder,
@@ -36,17 +32,170 @@ from localrag.corpus.readers.statute import (
     item_words,
     paragraph_words,
 )
-from localrag.corpus.readers.text import drop_controls
+from localrag.corpus.readers.text import drop_controls, stem
 from localrag.corpus.readers.types import Limits
+from localrag.corpus.states import enacted
 from localrag.corpus.types import ARTICLES, ITEMS, PARAGRAPHS, Document
 from localrag.errors import InputError
 from localrag.language import N_
+from localrag_indexes.analysis.normalize import common_year, parse_numeral, parse_year
+
+_LAW_ID = r"\d{3}(?:CONSTITUTION|[A-Z]{1,4}\d{8,11})"
+_FILE_NAME = re.compile(rf"({_LAW_ID})(?:_(\d{{4}})(\d{{2}})(\d{{2}}))?(?:_(\w+))?")
+# In e-Gov's file names: no amending law.
+_NO_AMENDMENT = re.compile("0*")
+# In the order of their digits in law ids, from 1.
+_ERAS = {"Meiji": "明治", "Taisho": "大正", "Showa": "昭和", "Heisei": "平成", "Reiwa": "令和"}
+# First year of the Gregorian calendar in Japan.
+_GREGORIAN = 1873
+# Kinds with an id computable from era, year and number. Ids of acts contain the proposer of the
+# bill, ids of ordinances the ministry.
+_COMPUTABLE = {"CabinetOrder": "CO", "ImperialOrder": "IO"}
+
+_NUMERAL = "〇一二三四五六七八九十百千0-9０-９"
+# 昭和二十三年厚生省令第四十七号; without 第…号: 昭和二十一年憲法, 昭和二十四年人事院規則一―一
+_LAW_NUMBER = re.compile(
+    rf"(明治|大正|昭和|平成|令和)(元|[{_NUMERAL}]{{1,4}})年(.{{1,60}}?)(?:第([{_NUMERAL}]{{1,7}})号)?"
+)
+# Kinds in law numbers with a fixed code in law ids.
+_KINDS_OF_NUMBERS = {"法律": "AC", "政令": "CO", "勅令": "IO"}
+
+
+class Identity(NamedTuple):
+    """The law in a file, and the state of its text.
+
+    Attributes:
+        law_id: as in e-Gov.
+        day: ISO date of the text; "" if unknown.
+        amending_law: id of the latest one; "" without one.
+    """
+
+    law_id: str
+    day: str
+    amending_law: str
+
+
+def identity(root: etree._Element, law: etree._Element, name: str, number: str) -> Identity:
+    """Identify the law in a file; an unknown id, or one unlike the content, is an InputError."""
+    match = _FILE_NAME.fullmatch(stem(name))
+    law_id = _law_id(root, law, match.group(1) if match else "", number)
+    dated, amending = _revision(root, name, match, law_id)
+    return Identity(law_id, dated, "" if _NO_AMENDMENT.fullmatch(amending) else amending)
+
+
+def said(root: etree._Element, path: str) -> str:
+    """A field of the API's answer beside the text."""
+    return (root.findtext(f".//{path}") or "").strip()
+
+
+def _revision(
+    root: etree._Element, name: str, match: re.Match[str] | None, law_id: str
+) -> tuple[str, str]:
+    """Day of the text and amending law, from the file name, else the answer."""
+    if match is None or not match.group(2):
+        revision = said(root, "revision_info/law_revision_id")
+        of_answer = _FILE_NAME.fullmatch(revision)
+        if of_answer and of_answer.group(1) == law_id:
+            name, match = revision, of_answer
+    if match is None:
+        return "", ""
+    dated = _day(name, *match.group(2, 3, 4)) if match.group(2) else ""
+    return dated, match.group(5) or ""
+
+
+def _day(name: str, year: str, month: str, day: str) -> str:
+    try:
+        return date(int(year), int(month), int(day)).isoformat()
+    except ValueError as error:
+        raise InputError(
+            N_("The name {name!r} has an impossible date: {day}."),
+            N_("Take the file from e-Gov again, with the name it has there."),
+            name=name,
+            day=f"{year}-{month}-{day}",
+        ) from error
+
+
+def _law_id(root: etree._Element, law: etree._Element, from_name: str, number: str) -> str:
+    """The law id from the file name, the API's answer, or the law number."""
+    stated = (
+        root.findtext(".//law_info/law_id")
+        or root.findtext("./ApplData/LawId")
+        or law.get("LawId")
+        or ""
+    ).strip()
+    stated = stated if re.fullmatch(_LAW_ID, stated) else ""
+    if from_name and stated and from_name != stated:
+        raise InputError(
+            N_("The file is named for the law {from_name} but holds the law {stated}."),
+            N_("Check where it came from, then rename it to {stated}.xml."),
+            from_name=from_name,
+            stated=stated,
+        )
+    if from_name and not stated and not _can_bear(from_name, number):
+        raise InputError(
+            N_("The file is named for the law {from_name} but holds {number}."),
+            N_("Take the file from e-Gov again, with the name it has there."),
+            from_name=from_name,
+            number=number,
+        )
+    law_id = from_name or stated or _computed_id(law)
+    if not law_id:
+        raise InputError(
+            N_("Neither the file name nor the XML gives the law id."),
+            N_(
+                "Name the file <law id>.xml or <law id>_<YYYYMMDD>.xml as e-Gov does, e.g. "
+                "405AC0000000088_20240401.xml."
+            ),
+        )
+    return law_id
+
+
+def _can_bear(law_id: str, law_num: str) -> bool:
+    """Whether a law number fits a law id; true for all 4,183 laws at hand."""
+    said, made = _LAW_NUMBER.fullmatch(law_num), enacted(law_id)
+    if said is None or made is None:
+        return True
+    era, year, kind, number = said.groups()
+    return (
+        era == made.era
+        and parse_year(year) == int(law_id[1:3])
+        and law_id[3:].startswith(_KINDS_OF_NUMBERS.get(kind, ""))
+        and (number is None or parse_numeral(number) % 1000 == int(law_id[-3:]))
+    )
+
+
+def _computed_id(law: etree._Element) -> str:
+    era, year, number = (law.get(key, "") for key in ("Era", "Year", "Num"))
+    if era not in _ERAS or not year.isdecimal():
+        return ""
+    dated = f"{tuple(_ERAS).index(era) + 1}{int(year):02}"
+    if law.get("LawType") == "Constitution":
+        return f"{dated}CONSTITUTION"
+    kind = _COMPUTABLE.get(law.get("LawType", ""))
+    return f"{dated}{kind}{int(number):010}" if kind and number.isdecimal() else ""
+
+
+def promulgated(law: etree._Element) -> str:
+    """ISO date of promulgation; "" if unknown."""
+    era = _ERAS.get(law.get("Era", ""))
+    parts = [law.get(key, "") for key in ("Year", "PromulgateMonth", "PromulgateDay")]
+    if era is None or not all(part.isdecimal() for part in parts):
+        return ""
+    year, month, day = (int(part) for part in parts)
+    # Earlier dates are in the lunar calendar.
+    if common_year(era, year) < _GREGORIAN:
+        return ""
+    try:
+        return date(common_year(era, year), month, day).isoformat()
+    except ValueError:
+        return ""
+
 
 SUBITEM_LEVELS = range(1, 11)
 NUMBERS = frozenset(
     ["ArticleTitle", "ParagraphNum", "ItemTitle", *(f"Subitem{n}Title" for n in SUBITEM_LEVELS)]
 )
-"""Elements printed at the head of a line, before the sentence they number."""
+"""Numbers at the start of a line, before their sentence."""
 SENTENCES = frozenset(
     [
         "ParagraphSentence",
@@ -57,16 +206,13 @@ SENTENCES = frozenset(
         "AmendProvisionSentence",
     ]
 )
-"""Elements whose sentences and columns share one line."""
+"""Elements with all sentences and columns on one line."""
 _INLINE = frozenset(["Ruby", "Sub", "Sup", "Line", "ArithFormula"])
 _LINE_BREAK = re.compile(r"[ \t]*\n[ \t]*")
 
 
 def inline(element: etree._Element | None) -> str:
-    """Return the text of an element that is printed within a line.
-
-    Ruby keeps its base text; a table or figure inside a sentence stands on lines of its own.
-    """
+    """The text of an element inside a line; ruby gives its base text."""
     if element is None:
         return ""
     text = _verbatim(element.text)
@@ -85,7 +231,7 @@ def inline(element: etree._Element | None) -> str:
 
 
 def sentence(element: etree._Element) -> str:
-    """Return one line of sentences, its columns separated by a full-width space as in print."""
+    """One line of sentences, columns separated by a full-width space as printed."""
     line = ""
     for child in element:
         if child.tag == "Column":
@@ -99,7 +245,7 @@ def sentence(element: etree._Element) -> str:
 
 
 def lines(element: etree._Element) -> Iterator[str]:
-    """Yield the printed lines of any element and all that stands in it."""
+    """Yield the printed lines of an element and its content."""
     if element.tag == "Table":
         yield from _rows(element)
     elif element.tag == "Fig":
@@ -122,19 +268,18 @@ def lines(element: etree._Element) -> Iterator[str]:
 
 
 def join(head: str, line: str) -> str:
-    """Join a printed number and the line it heads."""
+    """Join a printed number and its line."""
     return f"{head}　{line}" if head and line else head or line
 
 
 def _is_printed(element: etree._Element) -> bool:
-    """Tell whether an element carries text itself rather than elements that carry it."""
     if element.text and not element.text.isspace():
         return True
     return len(element) > 0 and element[0].tag in _INLINE
 
 
 def _rows(table: etree._Element) -> Iterator[str]:
-    """Yield a line a row, cells separated by tabs; what a merged cell covers is empty."""
+    """Yield one line per row, cells separated by tabs; covered cells are empty."""
     reaching: dict[int, int] = {}
     for row in table:
         cells: list[str] = []
@@ -150,7 +295,7 @@ def _rows(table: etree._Element) -> Iterator[str]:
         yield "\t".join(cells).rstrip("\t")
 
 
-# Columns. No printed table comes near it; spans that reach over each other would fill the memory.
+# Columns. Printed tables have far fewer; crafted spans would fill the memory.
 _WIDEST = 1_000
 
 
@@ -173,7 +318,7 @@ def _verbatim(text: str | None) -> str:
     if not text:
         return ""
     if "\n" in text:
-        # Line breaks and indentation come from pretty printers; full-width spaces are the law's.
+        # Pretty printers add line breaks and indentation; full-width spaces belong to the law.
         text = _LINE_BREAK.sub("", text)
     return text if text.isprintable() else drop_controls(text)
 
@@ -188,7 +333,7 @@ _PRELIMINARIES = {"Preamble": ("preamble", "前文"), "EnactStatement": ("enact"
 
 
 class LawWriter:
-    """Writes one ``Law`` element; every method writes one kind of element where it stands."""
+    """Writes one ``Law`` element, with one method per kind of element."""
 
     def __init__(self, builder: StatuteBuilder) -> None:
         self._builder = builder
@@ -197,7 +342,7 @@ class LawWriter:
         self._appendices = 0
 
     def law(self, law: etree._Element, body: etree._Element) -> None:
-        """Write all of a law but its table of contents, which repeats the headings."""
+        """Write a law without its table of contents."""
         self._builder.line(self._builder.title)
         number = inline(law.find("LawNum"))
         if number:
@@ -268,7 +413,6 @@ class LawWriter:
             self._builder.section(depth, heading, start)
 
     def _unnumbered(self, paragraphs: list[etree._Element], place: Place) -> None:
-        """Write paragraphs outside any article: together they are what an article is elsewhere."""
         start = self._builder.position
         self._paragraphs(paragraphs, place)
         self._builder.provision(ARTICLES, place, start)
@@ -281,7 +425,7 @@ class LawWriter:
         place = outer._replace(article=number, words=outer.step(article_words(number, title)))
         head = title
         if caption and element[0].tag == "ArticleTitle":
-            # Some laws print it behind the number: 第一条（この法律の趣旨）.
+            # Some laws print the caption after the number: 第一条（この法律の趣旨）.
             head += caption
         else:
             self._builder.line(caption)
@@ -294,7 +438,7 @@ class LawWriter:
         self._builder.provision(ARTICLES, place._replace(words=place.words + caption), start)
 
     def _paragraphs(self, paragraphs: list[etree._Element], outer: Place, head: str = "") -> None:
-        """Write paragraphs in a row; `head`, the article's title, is printed before the first."""
+        """Write consecutive paragraphs, with `head`, the article number, before the first."""
         if not paragraphs:
             self._builder.line(head)
         for ordinal, element in enumerate(paragraphs, start=1):
@@ -309,7 +453,7 @@ class LawWriter:
             head = ""
 
     def _items(self, outer: Place) -> Callable[[etree._Element, int], None]:
-        """Tell how to write what stands below the sentence of `outer`."""
+        """Make a writer for the elements below the sentence of `outer`."""
 
         def below(element: etree._Element, ordinal: int) -> None:
             tag = str(element.tag)
@@ -331,18 +475,9 @@ class LawWriter:
         return below
 
     def _numbered(
-        self,
-        element: etree._Element,
-        below: Callable[[etree._Element, int], None],
-        head: str = "",
+        self, element: etree._Element, below: Callable[[etree._Element, int], None], head: str = ""
     ) -> None:
-        """Write a printed number and its sentence on one line, then what stands below them.
-
-        Args:
-            element: a paragraph, item, subitem or appendix.
-            below: called with an element and its ordinal among its like.
-            head: printed before the number.
-        """
+        """Write number and sentence on one line, then the elements below."""
         counts: dict[str, int] = {}
         for child in element:
             tag = str(child.tag)
@@ -380,42 +515,23 @@ def _number(element: etree._Element, ordinal: int) -> str:
 
 
 def read_egov_xml(name: str, data: bytes, limits: Limits) -> Iterator[Document]:
-    """Read the law in an e-Gov XML file.
-
-    Args:
-        name: file name, which gives law id, date and amending law where it has e-Gov's form
-            (``323AC0000000025_20151201_427AC0000000063.xml``).
-        data: the file.
-        limits: of its memory.
-
-    Raises:
-        InputError: the XML is damaged, declares entities, holds no law, its id is unknown, or its
-            name is that of another law or has a day that there is not.
-    """
+    """Read the law in an e-Gov XML file."""
     yield law_document(parsed(data, limits), name)
 
 
 def parsed(data: bytes, limits: Limits) -> etree._Element:
-    """Parse e-Gov XML.
-
-    Raises:
-        InputError: it is damaged, declares entities, or would take too much memory.
-    """
+    """Parse e-Gov XML."""
     check_memory(data, MARKUP, limits)
-    return _parse(data)
+    return parsed_xml(
+        data,
+        N_("Download the file again."),
+        N_("Take the file from e-Gov: its XML declares none."),
+        without_comments=True,
+    )
 
 
 def law_document(root: etree._Element, name: str, *, source: str = "") -> Document:
-    """Make a document of the law in an element: a ``Law``, or an answer of e-Gov's API around it.
-
-    Args:
-        root: the element.
-        name: file name; see `read_egov_xml`.
-        source: what messages call the file, if not by its name.
-
-    Raises:
-        InputError: as `read_egov_xml`.
-    """
+    """Make a document of a ``Law``, or of an answer of e-Gov's API around one."""
     law = root if root.tag == "Law" else next(root.iter("Law"), None)
     body = law.find("LawBody") if law is not None else None
     if law is None or body is None:
@@ -431,8 +547,7 @@ def law_document(root: etree._Element, name: str, *, source: str = "") -> Docume
     title = inline(heading).strip() or said(root, "revision_info/law_title") or law_num
     if not title:
         raise InputError(
-            N_("The law has neither a title nor a law number."),
-            N_("The file is damaged."),
+            N_("The law has neither a title nor a law number."), N_("The file is damaged.")
         )
     builder = StatuteBuilder(named.law_id, title)
     LawWriter(builder).law(law, body)
@@ -447,28 +562,3 @@ def law_document(root: etree._Element, name: str, *, source: str = "") -> Docume
     }
     held = {key: drop_controls(value) for key, value in metadata.items() if value}
     return builder.document(source or name, held)
-
-
-def _parse(data: bytes) -> etree._Element:
-    parser = etree.XMLParser(
-        resolve_entities=False,
-        load_dtd=False,
-        no_network=True,
-        remove_comments=True,
-        remove_pis=True,
-    )
-    try:
-        root = etree.fromstring(data, parser)
-    except etree.XMLSyntaxError as error:
-        raise InputError(
-            N_("The XML is damaged ({problem})."),
-            N_("Download the file again."),
-            problem=error.msg,
-        ) from error
-    dtd: Any = root.getroottree().docinfo.internalDTD
-    if dtd is not None and (dtd.system_url or any(True for _ in dtd.iterentities())):
-        raise InputError(
-            N_("The XML declares entities or an external DTD, which are never resolved."),
-            N_("Take the file from e-Gov: its XML declares none."),
-        )
-    return root

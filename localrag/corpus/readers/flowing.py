@@ -1,8 +1,7 @@
-"""Printed lines as running text: which lines a sentence runs over, and what joins them.
+"""Printed lines as running text: joining the lines of a sentence.
 
-A line of a page, of a letter or of a hard-wrapped file ends where its column ends. Whether the
-sentence ends there too shows in the words, in the room that is left, and in what the next line
-begins with.
+A line of a page, letter or wrapped file ends at its column. Whether its sentence goes on shows in
+its words, the room left, and the start of the next line.
 """
 
 import re
@@ -26,12 +25,12 @@ _MARK = re.compile(
     "(?:の[0-9０-９一二三四五六七八九十]+)*(?:[ 　\t（(]|$)"
     "|[注註][ 　]?[0-9０-９]|別[表紙]記|記$|以上$|>"
 )
-# A number and a blank: an item as often as the middle of a sentence.
+# A number and a space: an item, or the middle of a sentence.
 _NUMBER = re.compile(
     "[0-9０-９]{1,3}[ 　\t]+\\S|[一二三四五六七八九十ア-ンイロハニホヘト]{1,3}[ 　\t、](?=\\S)"
 )
 _BULLET = re.compile("[・○●■□◆※•①-⑳]")
-# What a sentence cannot end with, and a heading or a label hardly ever does.
+# No end of a sentence, and rarely of a heading or label.
 _HANGS = re.compile(
     "[、，,;・「『（(〔【]$|(?<![0-9０-９])[-‐]$|[ぁ-ん](?<=[はがをにとのもでやへびいりしっかれ])$|(?:及|並)$"
 )
@@ -47,52 +46,48 @@ _TOKEN = re.compile("[!-~]+$")
 _OPTION = re.compile("(?<![!-~])(?:[-/][A-Za-z0-9]+|[!-.0-~]*/[!-~]*)")
 _PLAIN_WORD = re.compile("[a-z]{2,}(?![!-+/-~-])")
 _FIRST_PART = re.compile("[A-Za-z0-9]+")
-# A number of a version goes on with the next line: 1. and 4-5, 3. and 0.0.
+# Version numbers continue: 1. and 4-5, 3. and 0.0.
 _VERSION = re.compile(r"(?<![0-9])[0-9]{1,3}\.$")
 _VERSION_ENDS = re.compile("[0-9]+[-+~.][0-9]")
 _NUMBER_BEGINS = re.compile(f"{_WIDE.pattern}[0-9][0-9,.]*$")
 _NUMBER_ENDS = re.compile(f"[0-9][0-9,.]*{_WIDE.pattern}")
 # A row of a table of contents.
 _LEADERS = re.compile(r"(?:[.．・…‥][ 　]?){5,}\s*[0-9ivxlc]*$")
-# So many compounds show that a text is not hyphenated, and so many times as many as other words.
+# Compounds showing a text without hyphenation, and their ratio to hyphenated words.
 _SHOW_COMPOUNDS, _TIMES = 2, 3
-# A line that leaves this share of its column empty was not broken by the column.
+# Empty share of a column beyond which the column did not break the line.
 _EMPTY = 0.4
 
 
 def ends_sentence(line: str) -> bool:
-    """Whether a line ends with the end of a sentence."""
+    """Whether a line ends a sentence."""
     return bool(_ENDS.search(line.rstrip()[-_TAIL:]))
 
 
 def begins_item(line: str) -> bool:
-    """Whether a line begins with the mark of an item, an article or a heading."""
+    """Whether a line begins with the mark of an item, article or heading."""
     bare = line.lstrip()
     return bool(_MARK.match(bare) or _NUMBER.match(bare))
 
 
 def continues(line: str) -> bool:
-    """Whether a line begins within a sentence by its first letter: る利益を, 、, lower case."""
+    """Whether a line begins inside a sentence, by its first letter: る利益を, 、, lower case."""
     return bool(_CONTINUES.match(line))
 
 
 def is_wide(character: str) -> bool:
-    """Whether a character is written without blanks between words."""
+    """Whether a character is written without spaces between words."""
     return bool(_WIDE.match(character))
 
 
 def goes_on(line: str, following: str, *, room: float, width: float) -> bool:
-    """Whether a sentence goes on from one line to the next.
+    """Whether a sentence continues from one stripped line to the next.
 
-    Args:
-        line: without blanks around it.
-        following: the next line, without blanks around it.
-        room: what is left between the end of the line and the edge of its column.
-        width: of the column, in the unit of `room`.
+    `room` is the free space to the edge of the column, in the unit of `width`.
     """
     if not line or not following or ends_sentence(line) or _LEADERS.search(line[-_TAIL:]):
         return False
-    # A word that did not fit leaves its own room; Japanese moves a character or two.
+    # A moved word leaves its own room; Japanese moves a character or two.
     a_cell = max(width - room, 0.0) / max(1, cell_len(line))
     is_full = room <= max(width * 0.03, (_first_word(following) + 1) * a_cell * 1.05)
     hangs = bool(_HANGS.search(line[-2:])) or _is_open(line)
@@ -106,7 +101,6 @@ def goes_on(line: str, following: str, *, room: float, width: float) -> bool:
 
 
 def _first_word(line: str) -> int:
-    """Cells of what cannot be broken at the beginning of a line."""
     if is_wide(line[0]):
         return 4
     word = re.match(r"\S+?(?=[\s\u2e80-\uffef]|$)", line)
@@ -114,17 +108,16 @@ def _first_word(line: str) -> int:
 
 
 def _is_open(line: str) -> bool:
-    """Whether a bracket is open where a line ends."""
     tail = line[-_LONGEST_OPEN:]
     return any(tail.rfind(opener) > tail.rfind(closer) for opener, closer in _OPEN.items())
 
 
 class Words(NamedTuple):
-    """What a text shows of what its line ends part.
+    """Words of a text, for joining its lines.
 
     Attributes:
-        known: its words, in small letters; options and paths that no line end parts.
-        keeps_hyphens: whether its lines end within compounds only: it is not hyphenated.
+        known: its words in lower case, and options and paths inside lines.
+        keeps_hyphens: whether line ends split only compounds, without hyphenation.
     """
 
     known: Container[str] = frozenset()
@@ -132,7 +125,7 @@ class Words(NamedTuple):
 
 
 def words_of(lines: Sequence[str]) -> Words:
-    """The words inside some lines, by which it is known whether a hyphen belongs to one."""
+    """Collect the words inside lines, to decide about hyphens."""
     known = frozenset(
         word.lower() for line in lines for word in _WORD.findall(line.rstrip("-‐\u00ad\u0002"))
     ) | frozenset(
@@ -150,19 +143,15 @@ def words_of(lines: Sequence[str]) -> Words:
 
 
 def _words_across(line: str, following: str) -> tuple[str, str]:
-    """The word that a hyphen parts at the end of a line, with the hyphen and without it."""
     left, right = _WORD.findall(line[-_TAIL:-1])[-1], _WORD.match(following)
     right_word = right[0] if right else following[0]
     return f"{left}-{right_word}".lower(), f"{left}{right_word}".lower()
 
 
 def join(line: str, following: str, words: Words) -> str:
-    """Two lines as one: a blank between Latin words, nothing in Japanese, hyphenation undone.
+    """Join two stripped lines: a space between Latin words, none in Japanese.
 
-    Args:
-        line: without blanks around it.
-        following: the next line, without blanks around it.
-        words: of the text, see `words_of`: a hyphen stays where the text has the word with it.
+    Hyphenation is undone, unless `words` has the word with its hyphen.
     """
     if _HYPHEN.search(line[-_TAIL:]) and following[0].isalpha() and not is_wide(following[0]):
         with_hyphen, without = _words_across(line, following)
@@ -191,12 +180,11 @@ def join(line: str, following: str, words: Words) -> str:
 
 
 def _is_broken_number(line: str, following: str) -> bool:
-    """Whether a line of Japanese ends within a number: 第70 and 9条."""
     return bool(_NUMBER_BEGINS.search(line[-_TAIL:]) and _NUMBER_ENDS.match(following))
 
 
 def _is_broken_name(line: str, following: str, words: Words) -> bool:
-    """Whether a line ends within the name of a file, an address, a version or an option."""
+    """Whether a line ends inside a file name, address, version or option."""
     tail = line[-_TAIL:]
     found = _TOKEN.search(tail)
     token = found[0] if found else ""
@@ -221,7 +209,7 @@ def _is_broken_name(line: str, following: str, words: Words) -> bool:
 
 
 def _is_beside_folder(line: str, following: str, words: Words) -> bool:
-    """Whether a line ends with the name of a folder, and a word comes next: debian/ directory."""
+    """Whether a line ends with a folder, followed by a word: debian/ directory."""
     found, word = _TOKEN.search(line[-_TAIL:]), _PLAIN_WORD.match(following)
     if found is None or word is None or "://" in found[0]:
         return False
@@ -230,16 +218,16 @@ def _is_beside_folder(line: str, following: str, words: Words) -> bool:
 
 
 _SHORTEST, _LONGEST = 24, 160
+# Width of a wrapped column in cells, and how much narrower a full line may be.
 _NEAR = 0.14
-"""Cells that the column of a wrapped text has, and how much narrower than it a full line may be."""
 _LEAST_FULL = 2
 
 
 def unwrapped(text: str) -> str:
-    """A text whose lines were broken at a width, with its sentences in one line again.
+    """Join the wrapped lines of a text to sentences.
 
-    Lines of other texts stay as they are: those without a common width, those that end in the end
-    of a sentence, items, headings, and rows of a table.
+    Other texts stay unchanged: lines without a common width, complete sentences, items, headings,
+    and rows of a table.
     """
     out: list[str] = []
     lines = text.split("\n")
@@ -250,7 +238,7 @@ def unwrapped(text: str) -> str:
 
 
 def _blocks(lines: Sequence[str]) -> Iterator[tuple[list[str], bool]]:
-    """Lines up to an empty one, and whether they are text."""
+    """Yield lines up to an empty one, and whether they are text."""
     block: list[str] = []
     for line in lines:
         if line.strip():
@@ -289,7 +277,6 @@ def _rejoined(block: Sequence[str], words: Words) -> list[str]:
 
 
 def _is_indented(line: str, last: str) -> bool:
-    """Whether a line begins a paragraph: it is indented more than one that is no item."""
     return _indent(line) > _indent(last) and not begins_item(last)
 
 
@@ -302,7 +289,7 @@ def _width(line: str) -> int:
 
 
 def _column(block: Sequence[str]) -> int:
-    """The cells of the column that broke the lines; 0 where none did."""
+    """Width of the column in cells; 0 if no column broke the lines."""
     widths = [_width(line) for line in block]
     column = max(widths[:-1], default=0)
     if not _SHORTEST <= column <= _LONGEST:

@@ -1,4 +1,4 @@
-"""Image files: every one is a scan of pages, which OCR reads (extra ``ocr``)."""
+"""Image files: scanned pages for OCR (extra ``ocr``)."""
 
 import warnings
 from collections.abc import Iterator
@@ -7,8 +7,8 @@ from io import BytesIO
 from typing import TYPE_CHECKING
 
 from localrag.corpus.readers.layout import Box
+from localrag.corpus.readers.ocr import ScannedPage
 from localrag.corpus.readers.pdf import document_of, printed_by_ocr
-from localrag.corpus.readers.scans import ScannedPage
 from localrag.corpus.readers.text import drop_controls
 from localrag.corpus.readers.types import Limits, Omission, OnlyImagesError
 from localrag.corpus.types import Document
@@ -20,18 +20,13 @@ if TYPE_CHECKING:
 
     from localrag.corpus.readers.ocr import Image
 
-# A3 with 600 dpi is still read.
+# A3 at 600 dpi is still read.
 _BYTES_A_PIXEL = 4
 _POINTS_A_DOT = 72 / 300
 
 
 def read_image(name: str, data: bytes, limits: Limits) -> Iterator[Document | Omission]:
-    """Read an image file (PNG, JPEG, TIFF) as one document; its passages carry their page.
-
-    Raises:
-        OnlyImagesError: there is nothing to read it with.
-        InputError: the file is damaged, too large, or holds no text.
-    """
+    """Read an image file (PNG, JPEG, TIFF) as one document with pages."""
     if limits.scans is None:
         raise no_ocr()
     from PIL import Image
@@ -53,7 +48,7 @@ def read_image(name: str, data: bytes, limits: Limits) -> Iterator[Document | Om
 
 
 def no_ocr() -> OnlyImagesError:
-    """Why an image is not read, and what to do about it."""
+    """The error for an image without OCR."""
     return OnlyImagesError(
         N_("The file is an image; without OCR, or with ingest.ocr = off, it is not read."),
         to_install("ocr"),
@@ -61,7 +56,7 @@ def no_ocr() -> OnlyImagesError:
 
 
 def _opened(data: bytes) -> "Picture":
-    """An image whose pixels are not made yet."""
+    """Open an image without decoding its pixels."""
     from PIL import Image
 
     with warnings.catch_warnings():
@@ -79,7 +74,7 @@ def _frame(picture: "Picture", limits: Limits, number: int) -> "Image":
         raise _too_large(f"{picture.width:,} × {picture.height:,}")
     upright = ImageOps.exif_transpose(picture)
     if upright.mode.startswith(("I", "F")):
-        # Sixteen bits a pixel or more: made as dark as eight would have them.
+        # Sixteen bits per pixel or more: scaled to eight.
         grey = np.asarray(upright, np.float64)
         upright = Image.fromarray((grey / max(grey.max(), 1) * 255).astype(np.uint8))
     if upright.has_transparency_data:
@@ -96,5 +91,4 @@ def _too_large(size: str) -> InputError:
 
 
 def _paper(page: ScannedPage) -> Box:
-    """The page in points, as if it had 300 dots per inch: only proportions matter."""
     return Box(0.0, 0.0, page.width * _POINTS_A_DOT, page.height * _POINTS_A_DOT)

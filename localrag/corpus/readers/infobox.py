@@ -1,10 +1,8 @@
-"""What the boxes of Wikipedia's articles tell (Infobox, 基礎情報 …), from their wikitext.
+"""Infoboxes of Wikipedia articles (Infobox, 基礎情報 …), from their wikitext.
 
-Boxes of the Japanese Wikipedia go by many names (基礎情報 会社, Infobox Film, ActorActress), so one
-is known by what it is: a template before the first heading which is named as a box, or fills
-several parameters whose names are Japanese.
-
-Values are wikitext, which mwparserfromhell (extra ``wikipedia``) takes apart.
+Japanese infoboxes have many names (基礎情報 会社, Infobox Film, ActorActress). A template before
+the first heading counts as one if its name says so, or if several parameters have Japanese names.
+mwparserfromhell (extra ``wikipedia``) parses the wikitext.
 """
 
 import re
@@ -20,20 +18,20 @@ from localrag.errors import InputError, to_install
 from localrag.language import N_
 
 Parameter = tuple[str, Any]
-"""A named parameter of a template and its value, as parsed."""
+"""A named parameter of a template and its parsed value."""
 
-# Control characters, which no text of a document has, stand around links until lists are found.
+# Control characters mark links until lists are found; no document text has them.
 _LINK = "\x02{}\x03"
 _LINKED = re.compile("\x02([^\x02\x03]*)\x03")
+# Adjacent links count as one.
 _ENTRY = re.compile("(?:\x02[^\x03]*\x03)+")
-"""Links without anything between are read as one."""
 _LIST_OF_LINKS = re.compile(f"\\s*{_ENTRY.pattern}(?:\\s*[・、，,／/]\\s*{_ENTRY.pattern})+\\s*")
 _BOLD = re.compile(r"\s*'{3}[^']+'{3}\s*[:：]?\s*")
 _BOLD_LINE = re.compile(r"\n[ \t]*('{3}[^'\n]+'{3})[ \t]*(?=\n)")
 _REMARK = re.compile(r"\s*[(（]")
 _QUOTES = re.compile("'{2,}")
+# Malformed markup, left as text by the parser.
 _MARKUP = re.compile(r"\[\[|\]\]|\{\{|\}\}|\{\||<[a-z/!]|\[https?:", re.IGNORECASE)
-"""What the parser took for text because it is not well formed."""
 _BULLETS = " \t　*#:;・■●"
 _FILES = re.compile(r"\s*:?\s*(file|image|ファイル|画像|category|カテゴリ)\s*:", re.IGNORECASE)
 _YEAR = re.compile(r"\d{3,4}")
@@ -47,22 +45,13 @@ _SILENT = {"ref", "references", "rt", "rp", "templatestyles", "noinclude", "indi
 
 
 class Unclear(Exception):  # noqa: N818 - a value, not a fault
-    """What a reader of the article would see here is not known."""
+    """The displayed text is unknown."""
 
 
 class WikitextParser:
-    """Turns values into text.
+    """Turns values into text, by the table of templates in ``infobox.toml``."""
 
-    Args:
-        templates: what templates print, a kind for each name: ``date``, ``second_date``,
-            ``first``, ``second``, ``list``, ``country``, ``convert``, ``nothing``.
-        countries: names of countries by the codes that are templates.
-
-    Raises:
-        InputError: mwparserfromhell is missing.
-    """
-
-    def __init__(self, templates: Mapping[str, str], countries: Mapping[str, str]) -> None:
+    def __init__(self) -> None:
         try:
             import mwparserfromhell
         except ImportError as error:
@@ -71,8 +60,9 @@ class WikitextParser:
                 to_install("wikipedia"),
             ) from error
         self._parse = mwparserfromhell.parse
-        self._templates = templates
-        self._countries = countries
+        self._templates: Mapping[str, str] = _vocabulary()["templates"]
+        self._countries: Mapping[str, str] = _vocabulary()["countries"]
+        countries = self._countries
         self._prints: Mapping[str, Callable[[list[str]], str]] = {
             "date": lambda values: _date(values, 0),
             "second_date": lambda values: _date(values, 3),
@@ -84,7 +74,7 @@ class WikitextParser:
         }
 
     def template(self, source: str) -> tuple[str, list[Parameter]]:
-        """Parse a text that is one template; returns its name and its filled named parameters."""
+        """Parse one template; return its name and its filled named parameters."""
         for node in self._parse(source, skip_style_tags=True).ifilter_templates(recursive=False):
             return str(node.name).strip(), [
                 (str(parameter.name).strip(), parameter.value)
@@ -94,11 +84,7 @@ class WikitextParser:
         return "", []
 
     def values(self, value: Any) -> list[str]:
-        """Turn a value into what its readers see: one text, or one for each entry of a list.
-
-        Raises:
-            Unclear: it holds a template, table or picture of unknown meaning.
-        """
+        """The displayed text of a value, one for each entry of a list, or `Unclear`."""
         found: list[str] = []
         filled = [node for node in value.nodes if str(node).strip()]
         if len(filled) == 1 and type(filled[0]).__name__ == "ExternalLink":
@@ -167,7 +153,7 @@ class WikitextParser:
 
 
 def _without_headings(lines: Sequence[str]) -> Iterator[str]:
-    """Leave out the lines in bold that head those after them (映画, テレビドラマ …)."""
+    """Drop bold lines heading the next ones (映画, テレビドラマ …)."""
     filled = [line for line in lines if line.strip()]
     for line, following in pairwise([*filled, ""]):
         heads = following and not _BOLD.fullmatch(following) and not _REMARK.match(following)
@@ -176,7 +162,6 @@ def _without_headings(lines: Sequence[str]) -> Iterator[str]:
 
 
 def _date(values: list[str], start: int) -> str:
-    """Write year, month and day, of which the last may be missing, as readers see them."""
     numbers = [value for value in values if value.isdecimal()][start : start + 3]
     if not numbers or not _YEAR.fullmatch(numbers[0]):
         raise Unclear
@@ -184,10 +169,10 @@ def _date(values: list[str], start: int) -> str:
 
 
 Fact = tuple[str, tuple[str, ...]]
-"""A label as the reader of the article sees it ("生年月日") and its values."""
+"""A displayed label ("生年月日") and its values."""
 
-# Bounds of what is parsed: real boxes have up to 10,000 characters and a hundred tags. The parser
-# takes time that grows with the square of tags and links that are never closed.
+# Limits for parsing. Real infoboxes have up to 10,000 characters and a hundred tags. Unclosed tags
+# and links take quadratic time.
 _LEAD = 100_000
 _BOX = 30_000
 _NESTED = 12
@@ -195,40 +180,28 @@ _AT_MOST = {"<": 300, "[": 1_000, "{": 600, "\n": 1_000}
 _VALUE = 300
 _VALUES = 60
 _ENTRIES = 150
+# Filled parameters with Japanese names in an infobox of any name.
 _FILLED = 3
-"""A template that fills so many parameters with Japanese names is a box, whatever its name."""
 
 _COMMENT = re.compile(r"<!--.*?(?:-->|\Z)", re.DOTALL)
 _HEADING = re.compile(r"^==", re.MULTILINE)
 _BRACES = re.compile(r"\{\{|\}\}")
 _NAMED = re.compile("infobox|^基礎情報", re.IGNORECASE)
 _JAPANESE = re.compile("[ぁ-んァ-ヶ一-龠々]")
+# Without markup: text before an equals sign is not always a name.
 _LABEL = re.compile(r"[^\[\]{}<>|&=\n\t]{1,40}")
-"""Without markup: what stands before an equals sign is not always a name."""
 _NUMBER = re.compile(r"[0-9０-９]+$")
 _COLOUR = re.compile(r"#[0-9a-f]{3,8}", re.IGNORECASE)
 
 
 class Infoboxes:
-    """Reads the boxes of articles.
-
-    Raises:
-        InputError: mwparserfromhell (extra ``wikipedia``) is missing.
-    """
+    """Reads the infoboxes of articles."""
 
     def __init__(self) -> None:
-        self._parser = WikitextParser(_vocabulary()["templates"], _vocabulary()["countries"])
+        self._parser = WikitextParser()
 
     def facts(self, source: str) -> tuple[tuple[Fact, ...], int]:
-        """Read the boxes of one article.
-
-        Args:
-            source: its wikitext.
-
-        Returns:
-            What they tell, in their order, each label once; and how many entries were left out
-            because their value is no short plain text; a box that is too large counts as one.
-        """
+        """The facts of one article in order, and the number of entries left out."""
         entries: dict[str, list[str]] = {}
         left_out = 0
         for box, nested in _templates(source):
@@ -251,7 +224,7 @@ class Infoboxes:
 
 
 def _templates(source: str) -> Iterator[tuple[str, int]]:
-    """Yield the outermost templates before the first heading, and how deep each is nested."""
+    """Yield the outermost templates before the first heading, with their depth."""
     lead = _COMMENT.sub("", source[:_LEAD])
     if heading := _HEADING.search(lead):
         lead = lead[: heading.start()]
@@ -279,7 +252,7 @@ def _is_box(name: str, parameters: Sequence[Parameter]) -> bool:
 
 
 def _labelled(parameters: Sequence[Parameter]) -> Iterator[tuple[str, Any]]:
-    """Yield the parameters that tell something, by the label that readers see."""
+    """Yield parameters with content, by their displayed label."""
     words = _vocabulary()
     for name, value in parameters:
         known = name.lower().replace(" ", "_")
@@ -292,10 +265,7 @@ def _labelled(parameters: Sequence[Parameter]) -> Iterator[tuple[str, Any]]:
 
 
 def _dated(facts: dict[str, tuple[str, ...]]) -> dict[str, tuple[str, ...]]:
-    """Put one date in the place of year, month and day that have an entry each.
-
-    A year by itself is written as one.
-    """
+    """Join separate entries of year, month and day into one date."""
     for label, parts in _vocabulary()["dates"].items():
         numbers = ["".join(facts.get(part, ())).rstrip("年月日") for part in parts]
         if all(number.isdecimal() for number in numbers):

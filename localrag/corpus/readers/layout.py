@@ -1,8 +1,8 @@
 """From the characters of printed pages to the segments of their lines.
 
-Works on boxes alone, so that it serves a page that a program wrote and one that OCR has read.
-Coordinates are points with the origin at the lower left of a page. A page is laid out in the frame
-of its text: vertical Japanese, turned a quarter, has lines from left to right like any other.
+It uses boxes alone, so it serves pages from a program and pages read by OCR. Coordinates are points
+from the lower left of the page. Each text is laid out in its frame: vertical Japanese, turned a
+quarter, has lines from left to right.
 """
 
 import re
@@ -17,14 +17,14 @@ from localrag.corpus.readers.flowing import is_wide
 
 
 class Glyph(NamedTuple):
-    """A character as it is printed.
+    """A printed character.
 
     Attributes:
-        text: the character; "" where the font does not say which one it is.
+        text: the character; "" if the font does not name it.
         x0, y0, x1, y1: its box on the page.
         size: of the font.
-        turned: quarters of a turn, counter-clockwise, from upright; -1 where it is slanted.
-        is_after_blank: whether the program that reads the page takes the gap before it for a blank.
+        turned: quarter turns counter-clockwise; -1 for slanted text.
+        is_after_blank: whether PDFium sees a space in the gap before it.
     """
 
     text: str
@@ -48,16 +48,16 @@ class Box(NamedTuple):
 
 @dataclass(slots=True)
 class Segment:
-    """Characters that follow each other in a line without a wide gap.
+    """Characters of a line without a wide gap.
 
     Attributes:
-        text: what is read.
+        text: the characters.
         box: in the frame of the text: x along the line, y up.
         page_box: on the page.
-        size: of the font, the usual one.
-        order: where its first character is in the page's own order; between two characters for
-            what was put there.
-        frame: quarters of a turn of the text; -1 where it is slanted.
+        size: the most frequent font size.
+        order: position of its first character in the page's own order; between two characters for
+            added text.
+        frame: quarter turns of the text; -1 for slanted text.
     """
 
     text: str
@@ -69,39 +69,34 @@ class Segment:
 
 
 SPLIT, _SPLIT_APART, _SPLIT_RULED = 1.0, 0.5, 0.3
-"""A gap of so many heights parts two segments of a line, where one follows the other in the file,
-where it does not, and where an upright rule is in it."""
+"""Gaps in heights between two segments: for neighbours in the file, for others, and with an upright
+rule in the gap."""
 _MOST_UPRIGHTS = 400
+# Gap in heights for a space between Latin characters.
 _BLANK = 0.13
-"""A gap of so many heights between Latin characters is a blank."""
+# The same if PDFium sees a space: it knows the widths of slanting letters.
 _SLIGHT_BLANK = -0.2
-"""The same where PDFium finds one: it knows the widths of letters that lean over it."""
+# Gaps of a line needed to recognise spread letters.
 _SHOW_SPREAD = 4
-"""So many gaps of a line show whether its letters are spread."""
 _ONE = "(?:[0-9]|[々〇ぁ-ヿ㐀-鿿！-｠「-】])"
 _TYPED_APART = re.compile(rf"(?<![^\s])(?:{_ONE}[ 　]{{1,3}}){{3,}}{_ONE}(?!\S)")
+# Numbers and names of parallel items: 甲 乙 丙.
 _COUNTED = re.compile("[0-9０-９〇一二三四五六七八九十甲乙丙丁戊己ア-ンいろはにイロハニホヘト 　]+")
-"""Numbers and names of items beside each other: 甲 乙 丙."""
 _SAME = 0.2
 _UPRIGHT_TOGETHER = 4
 _ANY = 1e9
+# A reading, its maximum size relative to its word, and words compared.
 _READING, _RUBY, _MOST_BASES = re.compile("[ぁ-ゖァ-ヺー・ 　]+"), 0.62, 200
-"""A reading of a word, and its size as a share of that of the word at most."""
+# Frame of vertical writing.
 _DOWN = 3
-"""The frame of vertical writing."""
+# Tolerance in heights for gaps of spread letters, and for gaps at punctuation.
 _EVEN, _EVEN_AT_MARKS = 0.3, 0.7
-"""So many heights may the gaps of spread letters differ, and those beside a punctuation mark."""
+# Width in heights of a title of two letters, and gap of table cells.
 _WIDEST_PAIR, _FAR = 8.0, 3.0
-"""So many heights wide is a title of two letters at most, and so wide the gaps of cells."""
 
 
 def segments(glyphs: Sequence[Glyph], rules: Sequence[Box] = ()) -> list[Segment]:
-    """Group the characters of a page into segments, in the page's own order.
-
-    Args:
-        glyphs: the characters.
-        rules: what is drawn; an upright rule between two characters parts them.
-    """
+    """Group the characters of a page into segments; upright rules separate them."""
     placed = list(_in_frames(_once(glyphs)))
     out: list[Segment] = []
     for frame in dict.fromkeys(frame for _, frame, _ in placed):
@@ -111,7 +106,7 @@ def segments(glyphs: Sequence[Glyph], rules: Sequence[Box] = ()) -> list[Segment
 
 
 def without_ruby(parts: Sequence[Segment]) -> tuple[list[Segment], int]:
-    """Segments without the readings that are printed small above words, and how many those are."""
+    """Segments without small readings above words, and the number of readings."""
     bases: dict[tuple[int, int], list[Segment]] = defaultdict(list)
     sizes = [part.size for part in parts if not _READING.fullmatch(part.text)]
     step = max(median(sizes), 1.0) if sizes else 1.0
@@ -123,7 +118,7 @@ def without_ruby(parts: Sequence[Segment]) -> tuple[list[Segment], int]:
 
 
 def _is_ruby(part: Segment, bases: dict[tuple[int, int], list[Segment]], step: float) -> bool:
-    """Whether a segment is kana in small type right above a word."""
+    """Whether a segment is small kana right above a word."""
     if part.size > step * _RUBY or not _READING.fullmatch(part.text):
         return False
     row = int(part.box.y0 // step)
@@ -139,7 +134,7 @@ def _is_ruby(part: Segment, bases: dict[tuple[int, int], list[Segment]], step: f
 
 
 def _once(glyphs: Sequence[Glyph]) -> Iterator[tuple[int, Glyph]]:
-    """Drop what is printed twice at one place to look bold."""
+    """Drop characters printed twice to look bold."""
     seen: dict[tuple[str, int, int], list[Glyph]] = defaultdict(list)
     for order, glyph in enumerate(glyphs):
         cell = max(glyph.size, 1.0)
@@ -151,7 +146,7 @@ def _once(glyphs: Sequence[Glyph]) -> Iterator[tuple[int, Glyph]]:
             for other in seen.get((glyph.text, column + dx, row + dy), ())
         )
         if glyph.text.strip() and any(
-            # The letters of a ligature have one box.
+            # Letters of a ligature share one box.
             other[1:7] != glyph[1:7]
             and abs(other.x0 - glyph.x0) < cell * _SAME
             and abs(other.y0 - glyph.y0) < cell * _SAME
@@ -164,7 +159,7 @@ def _once(glyphs: Sequence[Glyph]) -> Iterator[tuple[int, Glyph]]:
 
 
 def turned(box: Box, frame: int) -> Box:
-    """A box in a frame: the page is turned so that its text runs from left to right."""
+    """A box in a frame, with its text from left to right."""
     x0, y0, x1, y1 = box
     match frame:
         case 1:  # Text runs up.
@@ -178,13 +173,13 @@ def turned(box: Box, frame: int) -> Box:
 
 
 def _in_frames(glyphs: Iterable[tuple[int, Glyph]]) -> list[tuple[int, int, Glyph]]:
-    """Tell for each character in which frame it is read: 3 for those of a vertical line."""
+    """Assign a frame to each character: 3 for vertical lines."""
     found = list(glyphs)
     upright = [at for at, (_, glyph) in enumerate(found) if glyph.turned == 0]
     steps = [_step(found[a][1], found[b][1]) for a, b in pairwise(upright)]
     down, along = steps.count("down"), steps.count("along")
     if down + along < len(upright) / 3:
-        # Letters are spread, or cells have one each: their order in the file tells the direction.
+        # For spread letters, or cells of one letter, the file's order shows the direction.
         steps = [_step(found[a][1], found[b][1], reach=_ANY) for a, b in pairwise(upright)]
         down, along = steps.count("down"), steps.count("along")
     if down + along < len(upright) / 3:
@@ -203,7 +198,7 @@ def _in_frames(glyphs: Iterable[tuple[int, Glyph]]) -> list[tuple[int, int, Glyp
                 for at in run[1:]:
                     del frames[at]
     elif down >= 3:
-        # A vertical part of a horizontal page.
+        # Vertical text on a horizontal page.
         for run in _runs(upright, steps):
             is_down = len(run) > 3 and _step(found[run[0]][1], found[run[1]][1]) == "down"
             if is_down and sum(is_wide(found[at][1].text[:1] or " ") for at in run) * 2 > len(run):
@@ -212,7 +207,7 @@ def _in_frames(glyphs: Iterable[tuple[int, Glyph]]) -> list[tuple[int, int, Glyp
 
 
 def _step(one: Glyph, other: Glyph, reach: float = 2.2) -> str:
-    """Where the next character is: along the line, down, or elsewhere, up to some heights away."""
+    """Direction to the next character within some heights: along, down or neither."""
     size = max(one.size, other.size, 0.1)
     dx, dy = (
         (other.x0 + other.x1 - one.x0 - one.x1) / 2,
@@ -226,7 +221,7 @@ def _step(one: Glyph, other: Glyph, reach: float = 2.2) -> str:
 
 
 def _neighbours(glyphs: Sequence[Glyph]) -> tuple[int, int]:
-    """How many characters are nearer to the one below them than to the one at their right."""
+    """How many characters are closer to the next one below, and to the right."""
     by_cell: dict[tuple[int, int], list[Glyph]] = defaultdict(list)
     size = median(glyph.size for glyph in glyphs) or 1.0 if glyphs else 1.0
     for glyph in glyphs:
@@ -266,7 +261,6 @@ def _runs(places: Sequence[int], steps: Sequence[str]) -> Iterator[list[int]]:
 
 
 def _fits_in_line(glyphs: Sequence[Glyph]) -> bool:
-    """Whether figures stand side by side in a vertical line (縦中横)."""
     return (
         len(glyphs) <= _UPRIGHT_TOGETHER
         and max(g.x1 for g in glyphs) - min(g.x0 for g in glyphs) <= glyphs[0].size * 1.6
@@ -292,26 +286,26 @@ class _Set(NamedTuple):
     box: Box
 
 
+# Consecutive characters of a line.
 _Part = Sequence[_Set]
-"""Characters that follow each other in a line."""
 
 
 def segment(
     text: str, box: Box, size: float, order: float, *, is_vertical: bool = False
 ) -> Segment:
-    """What stands in a box of a page, read at once."""
+    """A segment for text read in one box of the page."""
     frame = 3 if is_vertical else 0
     return Segment(text, turned(box, frame), box, size, order, frame)
 
 
 def uprights(rules: Sequence[Box], frame: int) -> list[Box]:
-    """The rules across the lines of a frame, in it: those of a table part its cells."""
+    """Rules across the lines of a frame; in tables they separate cells."""
     boxes = (turned(rule, max(frame, 0)) for rule in rules)
     return [box for box in boxes if box.y1 - box.y0 > 4 * (box.x1 - box.x0)][:_MOST_UPRIGHTS]
 
 
 def is_parted(left: Box, right: Box, across: Sequence[Box]) -> bool:
-    """Whether an upright rule is between two boxes of a line."""
+    """Whether an upright rule separates two boxes of a line."""
     middle = (left.y0 + left.y1) / 2
     return any(
         left.x1 - 1 <= rule.x0 and rule.x1 <= right.x0 + 1 and rule.y0 <= middle <= rule.y1
@@ -326,7 +320,7 @@ def _segments_of(
         yield from _slanted(inside)
         return
     placed = [_Set(order, glyph, turned(Box(*glyph[1:5]), frame)) for order, glyph in inside]
-    # PDFium puts what begins at one height of several vertical lines in a row of its own.
+    # PDFium groups vertical lines with a common start into rows.
     is_in_order = frame != _DOWN
     rows = [list(_parts(line, is_in_order, across)) for line in _baselines(placed)]
     for row in _spread_joined(rows, is_in_order):
@@ -335,7 +329,7 @@ def _segments_of(
 
 
 def _parts(line: _Part, is_in_order: bool, across: Sequence[Box]) -> Iterator[_Part]:
-    """The characters of a line, parted where a gap is wide or a rule is in it."""
+    """The characters of a line, split at wide gaps and rules."""
     part: list[_Set] = []
     last: _Set | None = None
     blanks = 0
@@ -344,9 +338,9 @@ def _parts(line: _Part, is_in_order: bool, across: Sequence[Box]) -> Iterator[_P
         is_visible = bool(char.glyph.text.strip())
         if last is not None and is_visible:
             height = max(min(last.glyph.size, char.glyph.size), 0.1)
-            # A wide blank that the file itself has is part of the line.
+            # A wide space stored in the file belongs to the line.
             gap = char.box.x0 - last.box.x1 - blanks * height
-            # Cells may be near to each other, but they are not written one after the other.
+            # Cells may be close, but are not consecutive in the file.
             is_apart = is_in_order and not 0 <= char.order - part[-1].order <= _UPRIGHT_TOGETHER
             is_ruled = across and gap > height * _SPLIT_RULED
             if gap > height * (_SPLIT_APART if is_apart or is_spread else SPLIT) or (
@@ -362,7 +356,7 @@ def _parts(line: _Part, is_in_order: bool, across: Sequence[Box]) -> Iterator[_P
 
 
 def _slanted(inside: Sequence[tuple[int, Glyph]]) -> Iterator[Segment]:
-    """What is printed across a page, in its own order."""
+    """Text printed across a page, in its own order."""
     part: list[_Set] = []
     for order, glyph in inside:
         if part and order > part[-1].order + 1:
@@ -374,11 +368,7 @@ def _slanted(inside: Sequence[tuple[int, Glyph]]) -> Iterator[Segment]:
 
 
 def _spread_joined(rows: Sequence[Sequence[_Part]], is_in_order: bool) -> Iterator[list[_Part]]:
-    """The parts of each line, with letters that are spread (均等割付) in one part again.
-
-    Spread letters have even gaps and follow each other in the file. So have the cells of a table
-    with a letter each; but other cells are below or above them.
-    """
+    """The parts of each line, with spread letters (均等割付) joined unless they are cells."""
     runs = [list(_even_runs(row, is_in_order)) for row in rows]
     ends = {
         (round(run[0][0].box.x0), round(run[-1][-1].box.x1))
@@ -402,7 +392,7 @@ def _spread_joined(rows: Sequence[Sequence[_Part]], is_in_order: bool) -> Iterat
 
 
 def _even_runs(row: Sequence[_Part], is_in_order: bool) -> Iterator[list[_Part]]:
-    """Parts of a line that may be spread letters; any other part alone."""
+    """Possible spread letters of a line; any other part alone."""
     run: list[_Part] = []
     gaps: list[float] = []
     steps: list[float] = []
@@ -434,7 +424,6 @@ def _even_runs(row: Sequence[_Part], is_in_order: bool) -> Iterator[list[_Part]]
 
 
 def _is_letter(part: _Part) -> bool:
-    """Whether a part is one character, or a few that are set close within spread ones: 709."""
     seen = [char.glyph.text for char in part if char.glyph.text.strip()]
     return len(seen) == 1 or (
         len(seen) <= _UPRIGHT_TOGETHER and not any(is_wide(text[0]) for text in seen)
@@ -456,13 +445,7 @@ def _is_spread(run: Sequence[_Part]) -> bool:
 def _is_spread_pair(
     run: Sequence[_Part], ends: Container[tuple[int, int]], middle: float | None
 ) -> bool:
-    """Whether two letters are a title (判　決), or a label as wide as one in another line.
-
-    Args:
-        run: the two.
-        ends: of what is in other lines.
-        middle: of the page, where the two are alone in their line.
-    """
+    """Whether two letters are a title (判 決), or a label as wide as another line's."""
     if not all(part[0].glyph.text.isalpha() and is_wide(part[0].glyph.text) for part in run):
         return False
     first, last, size = run[0][0].box.x0, run[1][-1].box.x1, run[0][0].glyph.size
@@ -479,7 +462,7 @@ def _is_spread_pair(
 
 
 def _are_cells(run: Sequence[_Part], beside: Iterable[Sequence[_Part]]) -> bool:
-    """Whether the line above or below has cells at the places of two letters or more."""
+    """Whether the lines above and below have cells at the places of several letters."""
     size = run[0][0].glyph.size
     is_wide_apart = run[1][0].box.x0 - run[0][-1].box.x1 > size * _FAR
     places = {round(value / size) for part in run for value in (part[0].box.x0, _middle(part))}
@@ -489,14 +472,14 @@ def _are_cells(run: Sequence[_Part], beside: Iterable[Sequence[_Part]]) -> bool:
             any(round(value / size) in places for value in (part[0].box.x0, _middle(part)))
             for part in other
         )
-        # Lines of spread text are a grid too.
+        # Spread text also forms a grid.
         if not _is_spread(other) or (is_wide_apart and under == len(other) == len(run)):
             found += under
     return found > 1
 
 
 def _baselines(placed: Sequence[_Set]) -> Iterator[list[_Set]]:
-    """Characters by line, each from left to right; small raised ones belong to their line."""
+    """Characters by line, from left to right; small raised ones join their line."""
     rows: list[tuple[float, float, list[_Set]]] = []
     visible = sorted(
         (char for char in placed if char.glyph.text != " "),
@@ -550,7 +533,6 @@ def _segment(part: Sequence[_Set], frame: int) -> Segment:
 
 
 def _typed_apart(text: str) -> str:
-    """A text without the blanks that were typed between its letters to spread them."""
     return _TYPED_APART.sub(
         lambda found: found[0] if _COUNTED.fullmatch(found[0]) else re.sub("[ 　]", "", found[0]),
         text,
@@ -558,7 +540,7 @@ def _typed_apart(text: str) -> str:
 
 
 def _usual_gap(part: _Part) -> float:
-    """The usual gap between characters, in heights; 0 where there are too few of them."""
+    """The usual gap between characters, in heights; 0 for too few."""
     gaps = [
         (b.box.x0 - a.box.x1) / max(a.glyph.size, 0.1)
         for a, b in pairwise(part)
@@ -576,20 +558,19 @@ def _has_blank(one: _Set, other: _Set, blank: float) -> bool:
     gap, least = other.box.x0 - one.box.x1, max(one.glyph.size, 0.1) * blank
     if gap > least:
         return True
-    # Japanese fonts have quotation marks of full width, whose half is empty towards Latin words.
+    # Quotation marks in Japanese fonts are full width, half of it empty.
     return (
         left == "”" and (right.isalnum() or right in '("“‘') and gap + _empty_half(one) > least
     ) or (right in "“‘" and left.isalnum() and gap + _empty_half(other) > least)
 
 
 def _empty_half(char: _Set) -> float:
-    """Half the width of a quotation mark, where it is a full one."""
     across = char.box.x1 - char.box.x0
     return across / 2 if across > char.glyph.size * 0.9 else 0.0
 
 
 def around(boxes: Sequence[Box]) -> Box:
-    """The smallest box that holds some boxes."""
+    """The smallest box around some boxes."""
     return Box(
         min(b.x0 for b in boxes),
         min(b.y0 for b in boxes),

@@ -1,8 +1,7 @@
-"""Messages (.eml): headers, body, and attachments, which are documents of their own.
+"""Messages (.eml): headers, body, and attachments as documents of their own.
 
-The body is the plain text or the text of the page (HTML), the one that says more; see `fuller`. Not
-read, and named with their number, are encrypted bodies, small pictures, and attachments of no kind
-that is read.
+The body is the plain text or the HTML page; see `fuller`. Encrypted bodies, small pictures and
+unreadable attachments are counted.
 """
 
 import mimetypes
@@ -16,23 +15,69 @@ from email.message import Message
 from email.parser import BytesParser
 from email.policy import Compat32
 from email.utils import collapse_rfc2231_value
+from itertools import accumulate
 from pathlib import PurePosixPath
 
-from localrag.corpus.readers.alternatives import fuller
 from localrag.corpus.readers.bounds import check_memory
 from localrag.corpus.readers.flowing import unwrapped
 from localrag.corpus.readers.markup import read_html
+from localrag.corpus.readers.ocr import is_small
 from localrag.corpus.readers.prose import prose
-from localrag.corpus.readers.scans import is_small
-from localrag.corpus.readers.text import brief, decode_terse, drop_controls, stem
-from localrag.corpus.readers.types import Limits, Omission, PassedOver, ReadFailure
+from localrag.corpus.readers.text import brief, decode_terse, drop_controls, first_decoded, stem
+from localrag.corpus.readers.types import Limits, Omission, PassedOver, ReadFailure, omitted
 from localrag.corpus.types import Document
 from localrag.errors import InputError
 from localrag.language import N_
 from localrag.text.harmless import one_line
 
+_ADDRESS = re.compile(r"<?\b(?:https?://|mailto:)[^\s<>]+>?")
+_WORD = re.compile(r"(?:(?<!\w)[-−▲△])?\d+(?:[.,]\d+)*[%％]?|[^\W\d_]+")
+_MOST_COMPARED = 50_000_000
+
+
+def fuller(plain: str, page: str) -> str:
+    """The fuller of the two forms of a body, or both joined.
+
+    The plain text wins if it has every line of the page, and the page if it has every line of the
+    plain text. Else the missing lines of the page follow the plain text.
+    """
+    if not page.strip():
+        return plain
+    missing = _missing(page, _ADDRESS.sub(" ", plain))
+    if not missing:
+        return plain
+    if not _missing(plain, page):
+        return page
+    return "\n".join([plain.rstrip("\n"), "", *missing])
+
+
+def _missing(text: str, other: str) -> list[str]:
+    """The lines of a text without their words in a row in another text."""
+    words = _WORD.findall(other)
+    joined = "".join(words)
+    begins = {0, *accumulate(map(len, words))}
+    missing, compared = [], 0
+    for line in dict.fromkeys(text.split("\n")):
+        wanted = "".join(_WORD.findall(line))
+        # Beyond the cost limit a line counts as missing; at worst it appears twice.
+        compared += len(joined)
+        if wanted and (compared > _MOST_COMPARED or not _has(joined, begins, wanted)):
+            missing.append(line)
+    return missing
+
+
+def _has(joined: str, begins: set[int], wanted: str) -> bool:
+    """Whether a text has some whole words."""
+    at = joined.find(wanted)
+    while at >= 0:
+        if at in begins and at + len(wanted) in begins:
+            return True
+        at = joined.find(wanted, at + 1)
+    return False
+
+
 PartReader = Callable[[str, bytes], Iterator[Document | ReadFailure | Omission | PassedOver]]
-"""Reads an attachment from its name, behind that of the message, and its bytes."""
+"""Reads an attachment from its name, after the name of the message, and its bytes."""
 
 ENCRYPTED = N_("encrypted or sealed bodies of messages")
 UNREADABLE = N_("bodies of messages in an unknown encoding")
@@ -40,13 +85,13 @@ DEEPER = N_("messages inside more than five others")
 SMALL = N_("small pictures (logos, icons)")
 
 HEADERS = ("From", "To", "Cc", "Date", "Subject")
-# What a line of a message takes while it is parsed, and a part of it.
+# Memory for a line of a message and for a part.
 _MARKS = {b"\n": 150, b"\n--": 4_000}
 _DEEPEST = 5
 _LONGEST_NAME = 200
 _SIGNATURES = ("application/pkcs7-signature", "application/x-pkcs7-signature")
 _SEALED = ("application/pkcs7-mime", "application/x-pkcs7-mime")
-# Charsets as messages name them, and those that are meant. UTF-7 is none: it hides markup.
+# Charsets as named, with the meant ones. UTF-7 is missing, because it hides markup.
 _MEANT = {
     **dict.fromkeys(("shift_jis", "sjis", "x_sjis", "ms_kanji", "windows_31j"), ("cp932",)),
     **dict.fromkeys(("euc_jp", "x_euc_jp"), ("euc_jp", "euc_jis_2004")),
@@ -54,7 +99,7 @@ _MEANT = {
     "ks_c_5601_1987": ("cp949",),
     "iso_8859_1": ("cp1252",),
 }
-# Forms of a body that repeat the page.
+# Forms of a body equivalent to the page.
 _FORMS = ("text/plain", "text/html", "text/enriched", "text/watch-html", "text/x-amp-html")
 _UNSURE = ("", "us_ascii", "ascii", "unknown_8bit", "x_unknown", "binary", "default")
 _ESCAPE = re.compile(rb"\x1b(\(B|\(J|\(I|\$@|\$B)")
@@ -62,14 +107,14 @@ _ESCAPE = re.compile(rb"\x1b(\(B|\(J|\(I|\$@|\$B)")
 
 @dataclass(slots=True)
 class Mail:
-    """A message as it is read, whatever its format.
+    """A message in any format.
 
     Attributes:
-        headers: names and values, those of `HEADERS` that it has.
+        headers: names and values from `HEADERS`.
         body: its text.
         attachments: names and bytes.
-        messages: those attached, each with the name of its file.
-        left_out: what was not read, and how many.
+        messages: attached messages with their file names.
+        left_out: counts of unread parts.
     """
 
     headers: dict[str, str] = field(default_factory=dict)
@@ -78,15 +123,23 @@ class Mail:
     messages: list[tuple[str, "Mail"]] = field(default_factory=list)
     left_out: Counter[str] = field(default_factory=Counter)
 
+    def attach(self, name: str, content_type: str, content: bytes) -> None:
+        """Add an attachment; see `file_name`."""
+        called = file_name(name, content_type, len(self.attachments) + 1)
+        self.attachments.append((called, content))
+
+    def attach_message(self, name: str, suffix: str, message: "Mail") -> None:
+        """Add a message, named by `name` or its subject."""
+        number = len(self.messages) + 1
+        called = name or message.headers.get("Subject", "") or f"message-{number}"
+        called = file_name(called.removesuffix(suffix), "", number)
+        self.messages.append((f"{called}{suffix}", message))
+
 
 def read_eml(
     name: str, data: bytes, limits: Limits, read_part: PartReader
 ) -> Iterator[Document | ReadFailure | Omission | PassedOver]:
-    """Read a message, the messages in it and what is attached to them.
-
-    Raises:
-        InputError: it is no message, or takes too much memory.
-    """
+    """Read a message, its inner messages and its attachments."""
     check_memory(data, _MARKS, limits)
     try:
         message = BytesParser(policy=_AsWritten()).parsebytes(data)
@@ -105,7 +158,7 @@ def read_eml(
 def documents(
     name: str, mail: Mail, read_part: PartReader, kind: str = "eml"
 ) -> Iterator[Document | ReadFailure | Omission | PassedOver]:
-    """Yield a message as a document, then what is attached to it."""
+    """Yield a message as a document, then its attachments."""
     head = "".join(
         f"{header}: {mail.headers[header]}\n" for header in HEADERS if mail.headers.get(header)
     )
@@ -114,9 +167,9 @@ def documents(
     subject = brief(mail.headers.get("Subject", "")) or stem(name)
     attachments = [(called, data) for called, data in mail.attachments if not is_small(data)]
     left_out = mail.left_out + Counter({SMALL: len(mail.attachments) - len(attachments)})
-    omissions = [Omission(what, count) for what, count in left_out.items()]
+    omissions = omitted(left_out)
     if text.strip():
-        yield prose(id_=name, title=subject, kind=kind, text=text, source=name, omissions=omissions)
+        yield prose(id_=name, title=subject, kind=kind, text=text, omissions=omissions)
     else:
         yield from omissions
     taken = Counter[str]()
@@ -127,7 +180,7 @@ def documents(
 
 
 def only_name(name: str, taken: Counter[str]) -> str:
-    """A name that no other attachment of the message has."""
+    """A name unique among the attachments of the message."""
     taken[name] += 1
     if taken[name] == 1:
         return name
@@ -136,7 +189,7 @@ def only_name(name: str, taken: Counter[str]) -> str:
 
 
 def file_name(written: str, content_type: str, number: int) -> str:
-    """The name of an attachment: one line, without folders, with a suffix that tells its format."""
+    """The name of an attachment: one line, no folders, a suffix for its format."""
     last = re.split(r"[/\\]", one_line(written))[-1].replace("!", "_").strip(" .")
     path = PurePosixPath(last or f"attachment-{number}")
     suffix = path.suffix or mimetypes.guess_extension(content_type) or ""
@@ -144,8 +197,8 @@ def file_name(written: str, content_type: str, number: int) -> str:
 
 
 def text_of_page(page: str, limits: Limits) -> str:
-    """The text of a body in HTML; "" where it has none."""
-    # The mark goes before what the page says of its encoding, which is that of the message.
+    """The text of an HTML body; "" if it has none."""
+    # The mark overrides the encoding in the page, for the message has its own.
     data = b"\xef\xbb\xbf" + page.encode(errors="replace")
     try:
         return "".join(document.text for document in read_html("", data, limits))
@@ -154,15 +207,14 @@ def text_of_page(page: str, limits: Limits) -> str:
 
 
 class _AsWritten(Compat32):
-    """Gives headers as they came: what is no ASCII is still the bytes that it was."""
+    """Keeps headers as they came, non-ASCII bytes included."""
 
     def header_fetch_parse(self, name: str, value: str) -> str:  # noqa: ARG002 - its contract
-        """The value of a header."""
         return value
 
 
 class _Mime:
-    """Reads the parts of messages in MIME."""
+    """Reads the parts of MIME messages."""
 
     def __init__(self, limits: Limits) -> None:
         self._limits = limits
@@ -195,28 +247,23 @@ class _Mime:
         else:
             content = part.get_payload(decode=True)
             if isinstance(content, bytes):
-                number = len(mail.attachments) + 1
-                mail.attachments.append((file_name(name, kind, number), content))
+                mail.attach(name, kind, content)
 
     def _take_message(self, part: "Message[str, str]", name: str, mail: Mail, depth: int) -> None:
         for inside in _parts(part):
             if depth >= _DEEPEST:
                 mail.left_out[DEEPER] += 1
-                continue
-            found = self.mail(inside, depth + 1)
-            number = len(mail.messages) + 1
-            called = name or found.headers.get("Subject", "") or f"message-{number}"
-            called = file_name(called.removesuffix(".eml"), "", number)
-            mail.messages.append((f"{called}.eml", found))
+            else:
+                mail.attach_message(name, ".eml", self.mail(inside, depth + 1))
 
     def _take_best(self, part: "Message[str, str]", mail: Mail, depth: int) -> None:
-        """Take what plain text and page say, else the last of the other forms."""
+        """Take plain text and page, else the last of the other forms."""
         forms = _parts(part)
         plain = [one for one in forms if one.get_content_type() == "text/plain"]
         for one in plain:
             text = self._text(one, mail)
             if text and text.strip():
-                # What the other forms carry besides is attached: a calendar, a picture.
+                # Other forms may carry attachments: a calendar, a picture.
                 rest = [other for other in forms if other is not one]
                 pages = (self._page(other, mail) for other in rest)
                 mail.body.append(fuller(text, "\n".join(filter(None, pages))))
@@ -231,7 +278,6 @@ class _Mime:
                     return
 
     def _page(self, form: "Message[str, str]", mail: Mail) -> str:
-        """The text of the pages in a form of the body."""
         pages = (one for one in _walk(form) if one.get_content_type() == "text/html")
         return "\n".join(filter(None, (self._text(one, mail) for one in pages)))
 
@@ -262,7 +308,7 @@ def _parts(part: "Message[str, str]") -> Sequence["Message[str, str]"]:
 
 
 def _walk(part: "Message[str, str]") -> Iterator["Message[str, str]"]:
-    """The parts inside a part, or it alone; messages are not opened."""
+    """The leaf parts inside a part; messages stay closed."""
     if part.get_content_maintype() != "multipart":
         yield part
         return
@@ -275,7 +321,7 @@ def _is_file(part: "Message[str, str]") -> bool:
 
 
 def _file_name_of(part: "Message[str, str]") -> str:
-    """The name of an attachment, as RFC 2231 or encoded words give it."""
+    """The name of an attachment, in RFC 2231 or encoded words."""
     for key, header in (("filename", "content-disposition"), ("name", "content-type")):
         value = part.get_param(key, None, header)
         if value is None:
@@ -288,7 +334,7 @@ def _file_name_of(part: "Message[str, str]") -> str:
 
 
 def header_text(value: str) -> str:
-    """A header as one line, its encoded words decoded."""
+    """A header as one line, with encoded words decoded."""
     words = []
     unfolded = re.sub(r"\r?\n[ \t]*", " ", value)
     try:
@@ -298,7 +344,7 @@ def header_text(value: str) -> str:
     for piece, charset in pieces:
         if isinstance(piece, str):
             try:
-                # Characters that are no ASCII came as bytes, without a word on their encoding.
+                # Raw bytes without a declared encoding.
                 piece = piece.encode("ascii", "surrogateescape")
             except UnicodeEncodeError:
                 words.append(piece)
@@ -309,19 +355,15 @@ def header_text(value: str) -> str:
 
 
 def decoded(data: bytes, charset: str) -> str | None:
-    """Decode what a message says to be in a charset; None where it is in none that is known."""
+    """Decode text by its declared charset; None if no known charset fits."""
     named = charset.lower().replace("-", "_").strip("\"' ")
     if named in ("utf_7", "unicode_1_1_utf_7"):
         return None
     if named.startswith("iso_2022_jp") or (named in _UNSURE and _ESCAPE.search(data)):
         return _of_jis(data)
-    for encoding in () if named in _UNSURE else _MEANT.get(named, (named,)):
-        try:
-            return data.decode(encoding)
-        except (LookupError, UnicodeDecodeError):
-            continue
-    if data.isascii():
-        return data.decode("ascii")
+    known = () if named in _UNSURE else _MEANT.get(named, (named,))
+    if (text := first_decoded(data, (*known, "ascii"))) is not None:
+        return text
     try:
         return decode_terse(data)
     except InputError:
@@ -329,12 +371,9 @@ def decoded(data: bytes, charset: str) -> str | None:
 
 
 def _of_jis(data: bytes) -> str | None:
-    """Decode ISO-2022-JP, also with the characters that Windows adds to it (①, ㈱, 髙)."""
-    for encoding in ("iso2022_jp", "iso2022_jp_ext"):
-        try:
-            return data.decode(encoding)
-        except UnicodeDecodeError:
-            continue
+    """Decode ISO-2022-JP, with the extra characters of Windows (①, ㈱, 髙)."""
+    if (text := first_decoded(data, ("iso2022_jp", "iso2022_jp_ext"))) is not None:
+        return text
     out, state, at = bytearray(), b"(B", 0
     for escape in (*_ESCAPE.finditer(data), None):
         piece = data[at : escape.start() if escape else len(data)]
@@ -345,14 +384,10 @@ def _of_jis(data: bytes) -> str | None:
             out += bytes(byte | 0x80 for byte in piece) if state == b"(I" else piece
         if escape:
             state, at = escape[1], escape.end()
-    try:
-        return out.decode("cp932")
-    except UnicodeDecodeError:
-        return None
+    return first_decoded(bytes(out), ["cp932"])
 
 
 def _as_cp932(first: int, second: int) -> bytes:
-    """Two bytes of JIS X 0208 as CP932 has them."""
     lead = (first - 0x21) // 2 + 0x81
     lead += 0x40 if lead > 0x9F else 0
     trail = second + (0x1F if second < 0x60 else 0x20) if first % 2 else second + 0x7E
@@ -363,12 +398,7 @@ _QUOTED = re.compile("(>*) ?(.*)")
 
 
 def unflowed(text: str, *, delete_space: bool) -> str:
-    """Join the lines of a text that says where they were broken (RFC 3676, ``format=flowed``).
-
-    Args:
-        text: with a blank at the end of each line that goes on in the next.
-        delete_space: whether this blank was put in with the break.
-    """
+    """Join the lines of a ``format=flowed`` text (RFC 3676); `delete_space` as ``DelSp``."""
     lines: list[str] = []
     open_at = -1
     for line in text.split("\n"):

@@ -11,34 +11,22 @@ from lxml import html as lxml_html
 
 from localrag.corpus.readers.bounds import MARKDOWN, MARKUP, TEXT, check_memory
 from localrag.corpus.readers.flowing import unwrapped
-from localrag.corpus.readers.prose import Heading, prose
+from localrag.corpus.readers.prose import Heading, TextBuilder, prose
 from localrag.corpus.readers.text import brief, decode, drop_controls, stem
-from localrag.corpus.readers.types import Limits
-from localrag.corpus.types import Document, Omission
+from localrag.corpus.readers.types import Limits, omitted
+from localrag.corpus.types import Document
 from localrag.errors import InputError
 from localrag.language import N_
 
 
 def read_plain_text(name: str, data: bytes, limits: Limits) -> Iterator[Document]:
-    """Read a text file as one document, titled by its file name.
-
-    Lines that were broken at a width are joined, so that a sentence is one line; see `unwrapped`.
-    The metadata ``lines_joined`` count them.
-
-    Raises:
-        InputError: the file is empty, binary or of an unknown encoding.
-    """
+    """Read a text file as one document; wrapped lines are joined and counted."""
     check_memory(data, TEXT, limits)
     printed = decode(data)
     text = unwrapped(printed)
     joined = printed.count("\n") - text.count("\n")
     yield prose(
-        id_=name,
-        title=stem(name),
-        kind="text",
-        text=text,
-        source=name,
-        metadata={"lines_joined": str(joined)} if joined else {},
+        id_=name, kind="text", text=text, metadata={"lines_joined": str(joined)} if joined else {}
     )
 
 
@@ -49,29 +37,14 @@ _FRONT_MATTER = re.compile(r"---\n.*?^---\n", re.DOTALL | re.MULTILINE)
 
 
 def read_markdown(name: str, data: bytes, limits: Limits) -> Iterator[Document]:
-    """Read a Markdown file as one document, its source kept verbatim.
-
-    The first heading of the outermost level is the title, else the file name. Front matter stays
-    in the text but is not searched.
-
-    Raises:
-        InputError: the file is empty, binary or of an unknown encoding.
-    """
+    """Read a Markdown file as one document; front matter is not searched."""
     check_memory(data, MARKDOWN, limits)
     text = decode(data)
     front_matter = _FRONT_MATTER.match(text)
     begin = front_matter.end() if front_matter else 0
     headings = list(_headings(text, begin))
     title = brief(next((h.title for h in headings if h.depth == 1), "")) or stem(name)
-    yield prose(
-        id_=name,
-        title=title,
-        kind="markdown",
-        text=text,
-        source=name,
-        headings=headings,
-        begin=begin,
-    )
+    yield prose(id_=name, title=title, kind="markdown", text=text, headings=headings, begin=begin)
 
 
 _LONGEST_HEADING = 1_000
@@ -80,14 +53,14 @@ _LONGEST_HEADING = 1_000
 def _headings(text: str, begin: int) -> Iterator[Heading]:
     from markdown_it import MarkdownIt
 
-    # The lines of the parser end at newlines alone, those of str.splitlines at more.
+    # The parser ends lines only at newlines; str.splitlines at more characters.
     starts = [begin, *(match.end() for match in re.compile("\n").finditer(text, begin))]
     starts.append(len(text))
-    # What stands within a line matters in headings alone, and is parsed there alone.
+    # Inline markup matters only in headings.
     parser = MarkdownIt("commonmark").disable("inline")
     tokens = parser.parse(text[begin:])
     for opening, content in pairwise(tokens):
-        # Headings inside quotations and lists are part of what is quoted or listed.
+        # Headings inside quotations and lists are no headings of the document.
         if opening.type == "heading_open" and opening.level == 0 and opening.map:
             first, last = opening.map
             title = _printed(parser, content.content)
@@ -95,7 +68,7 @@ def _headings(text: str, begin: int) -> Iterator[Heading]:
 
 
 def _printed(parser: "MarkdownIt", heading: str) -> str:
-    """A heading as it is printed; one that is a whole text by itself stays as it is written."""
+    """A heading as printed; very long ones stay as written."""
     if len(heading) > _LONGEST_HEADING:
         return heading.strip()
     (inline,) = parser.enable("inline").parseInline(heading)
@@ -126,13 +99,9 @@ _NO_SCRIPTS = N_("texts for browsers without scripts")
 
 
 def read_html(name: str, data: bytes, limits: Limits) -> Iterator[Document]:
-    """Read a page as one document; scripts, styles and navigation are left out.
+    """Read a page as one document, without scripts, styles and navigation.
 
-    Hidden text, ruby readings, texts for browsers without scripts, and pictures that are not
-    described are named with their count. A picture that is described is read as ``[description]``.
-
-    Raises:
-        InputError: the page has no text, or its encoding is unknown.
+    Hidden text, ruby readings and undescribed pictures are counted.
     """
     check_memory(data, MARKUP, limits)
     declared = _DECLARED.search(data[:4096])
@@ -141,45 +110,38 @@ def read_html(name: str, data: bytes, limits: Limits) -> Iterator[Document]:
     parser = lxml_html.HTMLParser(encoding="utf-8", remove_comments=True, huge_tree=True)
     root = lxml_html.document_fromstring(markup.encode(errors="replace"), parser=parser)
     if any("depth" in entry.message for entry in parser.error_log):
-        raise InputError(
-            N_("The page is nested too deeply."),
-            N_("Save it again as simple HTML."),
-        )
+        raise InputError(N_("The page is nested too deeply."), N_("Save it again as simple HTML."))
     page = _Page()
-    text, headings = page.read(root)
-    if not text.strip():
+    written = page.read(root)
+    if not written.text.strip():
         raise InputError(
-            N_("The page holds no text."),
-            N_("Save it from the browser after it has loaded."),
+            N_("The page holds no text."), N_("Save it from the browser after it has loaded.")
         )
     title = brief(_collapsed(root.findtext(".//title") or "")) or stem(name)
     yield prose(
         id_=name,
         title=title,
         kind="html",
-        text=text,
-        source=name,
-        headings=headings,
-        omissions=[Omission(what, n) for what, n in page.left_out.items()],
+        text=written.text,
+        headings=written.headings,
+        omissions=omitted(page.left_out),
     )
 
 
 class _Page:
-    """Walks a page and writes its text: a line a block, table cells separated by tabs.
+    """Writes the text of a page: a line per block, table cells separated by tabs.
 
     Attributes:
-        left_out: what is not in the text.
+        left_out: counts of unread parts.
     """
 
     def __init__(self) -> None:
         self.left_out = Counter[str]()
-        self._parts: list[str] = []
-        self._length = 0
-        self._headings: list[Heading] = []
+        self._written = TextBuilder()
         self._line: list[str] = []
         self._preformatted = 0
 
-    def read(self, root: etree._Element) -> tuple[str, list[Heading]]:
+    def read(self, root: etree._Element) -> TextBuilder:
         walk = etree.iterwalk(root, events=("start", "end"))
         for event, element in walk:
             tag = element.tag if isinstance(element.tag, str) else ""
@@ -196,10 +158,10 @@ class _Page:
                     self._close(tag)
                 self._write(element.tail)
         self._end_line()
-        return "".join(self._parts), self._headings
+        return self._written
 
     def _leave_out(self, element: etree._Element, tag: str) -> None:
-        """Count what a reader of the page would miss."""
+        """Count parts a reader of the page would miss."""
         what = {"rt": _READINGS, "noscript": _NO_SCRIPTS}.get(tag)
         if what is None and tag not in _DROPPED and tag not in _RUBY:
             what = _HIDDEN
@@ -209,7 +171,7 @@ class _Page:
     def _described(self, picture: etree._Element) -> str:
         alt = _collapsed(picture.get("alt", ""))
         if not alt and picture.get("alt") is None:
-            # An empty description says that the picture is an ornament.
+            # An empty description marks an ornament.
             self.left_out[_PICTURES] += 1
         return f"[{alt}]" if alt else ""
 
@@ -238,17 +200,11 @@ class _Page:
     def _end_line(self, depth: int = 0) -> None:
         line = "".join(self._line).strip(" \n")
         self._line.clear()
-        if not line:
-            return
-        start = self._length
-        self._parts.append(line + "\n")
-        self._length += len(line) + 1
-        if depth:
-            self._headings.append(Heading(depth, _collapsed(line), start, self._length))
+        if line:
+            self._written.add(line, depth, _collapsed(line) if depth else "")
 
 
 def _is_hidden(element: etree._Element) -> bool:
-    """Whether a page does not show an element, by its own attributes."""
     if element.get("hidden") is not None:
         return True
     return _UNSHOWN.search(element.get("style", "").lower()) is not None

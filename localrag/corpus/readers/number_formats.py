@@ -1,8 +1,7 @@
-"""Numbers and dates as a sheet shows them: the formats of ECMA-376, with Japanese eras.
+"""Numbers and dates as displayed: formats of ECMA-376 with Japanese eras.
 
-A cell holds 1234 and shows 1,234円; it holds 46113 and shows 令和8年4月1日. What is shown is what a
-reader sees, and so what is quoted. The package `ssf` renders such formats, too; it has had no
-release since 2021, and brings seven packages along.
+A cell holds 46113 and shows 令和8年4月1日. Quotations need the displayed form. The package `ssf`
+has had no release since 2021.
 """
 
 import re
@@ -25,10 +24,10 @@ BUILT_IN: Mapping[int, str] = {
     **dict.fromkeys((34, 52, 55), 'yyyy"年"m"月"'),
     **dict.fromkeys((35, 53, 56), 'm"月"d"日"'),
 }
-"""Formats that a file names by their number alone, as Excel shows them in Japan."""
+"""Formats identified only by number, as displayed in Japan."""
+# Formats for ``[$-F800]`` and ``[$-F400]``: the system's long date and time.
 _SYSTEM = {"f800": 'yyyy"年"m"月"d"日"', "f400": "h:mm:ss"}
-"""What ``[$-F800]`` and ``[$-F400]`` show: the long date and the time of the system."""
-# As Excel has them: the first day of each.
+# First day of each era in Excel.
 _ERAS = (
     (date(2019, 5, 1), "令和", "R"),
     (date(1989, 1, 8), "平成", "H"),
@@ -64,8 +63,8 @@ class _Section(NamedTuple):
 
     Attributes:
         tokens: in order.
-        condition: a comparison and a number; None without one.
-        locale: what ``[$-…]`` says, in lower case.
+        condition: a comparison and a number, or None.
+        locale: the text of ``[$-…]``, in lower case.
         digits: the number of ``[DBNum1]``; 0 without it.
     """
 
@@ -80,20 +79,12 @@ class _Section(NamedTuple):
 
 
 def is_date(number_format: str) -> bool:
-    """Whether a format shows a number as a date or a time."""
+    """Whether a format displays a number as date or time."""
     return any(section.is_date for section in _sections(number_format))
 
 
 def shown(value: object, number_format: str) -> str | None:
-    """What a cell shows.
-
-    Args:
-        value: text, a number, a truth value, a date, a time or a duration.
-        number_format: of the cell.
-
-    Returns:
-        None where the format is of a kind that is not known (fractions, numbers in kanji).
-    """
+    """The displayed text of a cell's value; None for fractions and kanji numbers."""
     match value:
         case bool():
             return str(value).upper()
@@ -178,13 +169,13 @@ def _number(value: int | float, number_format: str) -> str | None:
     if _is_fraction(section.tokens):
         return None
     written = _decimal(magnitude, section.tokens)
-    # What is rounded to nothing has no sign.
+    # A value rounded to zero has no sign.
     sign = sign if re.search("[1-9]", written) else ""
     return _digits(sign + written, section.digits)
 
 
 def _chosen(sections: Sequence[_Section], value: float) -> tuple[_Section, float, str]:
-    """The section that shows a number, with what it shows and the sign that it does not have."""
+    """The section for a number, with the displayed magnitude and missing sign."""
     numeric = sections[:3]
     if any(section.condition for section in numeric):
         for section in numeric:
@@ -211,12 +202,11 @@ def _holds(value: float, condition: tuple[str, float]) -> bool:
 
 
 def general(value: int | float) -> str:
-    """A number without a format: with no more digits than it was typed with."""
+    """A number without a format, with its typed digits."""
     return str(value) if isinstance(value, int) else f"{value:.15g}".upper()
 
 
 def _is_fraction(tokens: Sequence[_Token]) -> bool:
-    """Whether ``# ?/?`` is in it."""
     return any(
         before.kind == "digit" and token.text == "/" and after.kind == "digit"
         for before, token, after in zip(tokens, tokens[1:], tokens[2:], strict=False)
@@ -248,7 +238,7 @@ def _decimal(value: float, tokens: Sequence[_Token]) -> str:
         if token.kind == "digit":
             out.append(written[at])
         elif token.kind == "literal" or token.text in ("%", "."):
-            # Without a digit before it, the point is preceded by what is left of the number.
+            # Without a digit before it, the point follows the rest of the number.
             out.append(left + token.text if at == point and not whole else token.text)
     return "".join(out).strip()
 
@@ -260,7 +250,7 @@ def _fill_left(
     written: dict[int, str],
     grouped: bool,
 ) -> str:
-    """Put the digits before the point in their places from the right; what has none is returned."""
+    """Place the digits before the point from the right; return the rest."""
     rest, count = digits, 0
     for at in reversed(places):
         digit, rest = (rest[-1], rest[:-1]) if rest else ("", "")
@@ -271,7 +261,7 @@ def _fill_left(
         written[at] = digit
         count += 1
     if places and rest:
-        # The first place takes all digits that are left.
+        # The first place takes all remaining digits.
         more = ""
         for digit in reversed(rest):
             more = digit + ("," if grouped and count % 3 == 0 else "") + more
@@ -282,7 +272,6 @@ def _fill_left(
 
 
 def _trimmed(digits: str, places: Sequence[str]) -> str:
-    """The digits behind the point, without the zeros that ``#`` does not show."""
     last = len(digits)
     while last and digits[last - 1] == "0" and places[last - 1] != "0":
         last -= 1
@@ -305,7 +294,7 @@ def _scientific(value: float, sign: str, section: _Section) -> str | None:
 
 
 def _digits(text: str, kind: int) -> str | None:
-    """A number in the digits that ``[DBNum3]`` asks for; those of kanji are not written."""
+    """A number in the digits of ``[DBNum3]``; None for kanji digits."""
     if not kind:
         return text
     return text.translate(_FULL_WIDTH) if kind == 3 else None
@@ -351,7 +340,7 @@ def _moment(value: datetime | date | time | timedelta) -> datetime:
             moment = datetime.combine(date(1900, 1, 1), value)
         case _:
             moment = datetime(1900, 1, 1) + value % timedelta(days=1)
-    # What a number has of a second is a trace of its fraction.
+    # Fractions of a second are rounding errors.
     return moment.replace(microsecond=0) + timedelta(seconds=round(moment.microsecond, -3) // 10**6)
 
 
@@ -360,19 +349,18 @@ def _since_midnight(value: datetime | date | time) -> timedelta:
     within = timedelta(hours=moment.hour, minutes=moment.minute, seconds=moment.second)
     if isinstance(value, time):
         return within
-    # Days are counted from the one before the first of 1900, and 1900 has one too many.
+    # Excel counts days from 1899-12-31, and its 1900 has one day too many.
     return within + timedelta(days=(_moment(value).date() - date(1899, 12, 30)).days)
 
 
 def _is_minute(tokens: Sequence[_Token], at: int) -> bool:
-    """Whether an m is of minutes: behind hours or before seconds."""
     timed = [one for one in tokens[:at] if one.kind in ("date", "elapsed")]
     after = next((one for one in tokens[at + 1 :] if one.kind in ("date", "elapsed")), None)
     return bool(timed and timed[-1].text[0] == "h") or bool(after and after.text[0] == "s")
 
 
 def _field(text: str, moment: datetime, locale: str, halves: bool, is_minute: bool) -> str:
-    """A part of a date, as many letters as it was written with."""
+    """A part of a date, in its number of letters."""
     kind, width = text[0], len(text.partition(".")[0])
     if kind in "ge":
         return _of_era(kind, width, moment, locale)
@@ -397,7 +385,7 @@ def _field(text: str, moment: datetime, locale: str, halves: bool, is_minute: bo
 
 
 def _of_era(kind: str, width: int, moment: datetime, locale: str) -> str:
-    """The name of an era, or the year in it; years before the first are those of our era."""
+    """The name of an era, or the year in it; before Meiji the common year."""
     day = moment.date()
     found = next((era for era in _ERAS if day >= era[0]), None)
     if found is None:

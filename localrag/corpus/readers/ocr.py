@@ -1,16 +1,21 @@
-"""Reading the image of a page with PP-OCR: lines with their boxes and how sure the engine is.
+"""OCR of image pages with PP-OCR, page by page; read pages are kept on disk.
 
-PP-OCR finds columns of vertical writing, but reads them turned on their side, and drops 、 and 。.
-Here each column is cut into its characters, and these are laid in a row from left to right.
-PP-OCR also drops blanks, so a row is cut where there is a wide one.
+PP-OCR reads vertical columns sideways, and drops 、 and 。. So each column is cut into characters,
+laid in a row. It also drops spaces, so rows are cut at wide ones. An interrupted run resumes at the
+next page.
 """
 
+import json
 import re
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+import warnings
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
+from dataclasses import asdict, dataclass, field
 from functools import cached_property
+from hashlib import sha256
 from importlib import metadata
 from importlib.util import find_spec
+from io import BytesIO
 from itertools import pairwise
 from operator import itemgetter
 from pathlib import Path
@@ -18,8 +23,11 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from joyokanji import convert
 
+from localrag.corpus.durable import make_folder, replace_text
+from localrag.corpus.readers.text import drop_controls
 from localrag.errors import InputError, to_install
 from localrag.language import N_
+from localrag.text.progress import ignore
 
 if TYPE_CHECKING:
     import numpy as np
@@ -28,21 +36,21 @@ if TYPE_CHECKING:
     Image = NDArray[np.uint8]
     """Rows, columns, and red, green, blue."""
 
-# Pixels of the longer side in which text is looked for; it is read in the full image.
+# Longer side in pixels for finding text; reading uses the full image.
 _LONGEST_SIDE = 1600
-# A box so much higher than wide is a column; between this and its inverse it may be either.
+# Ratio of height to width of a column; between this and its inverse it may be either.
 _TALL = 1.5
-# What is read with less confidence is read once more, in other ways.
+# Below this confidence, text is read again in other ways.
 _DOUBTFUL = 0.9
-# What is read with less is the edge of a seal, a rule, or dust: the limit that rapidocr has, too.
+# Below this confidence it is the edge of a seal, a rule or dust; rapidocr has the same limit.
 _LEAST = 0.5
-# How much red, green and blue of a coloured pixel differ.
+# Difference of red, green and blue in a coloured pixel.
 _COLOUR = 60
-# Forms that Japan does not use, where joyokanji knows none of their own.
+# Forms not used in Japan and missing in joyokanji.
 _FORMS = str.maketrans("戶說稅內黃淸靑敎閱銳脫悅緖錄綠絕", "戸説税内黄清青教閲鋭脱悦緒録緑絶")
 _JAPANESE = "[^\\x00-\\xff]"
 _BRACKETS = re.compile(
-    # Both of a pair that is beside Japanese, or one whose other is in another line.
+    # Both of a pair beside Japanese, or one with its partner in another line.
     rf"(?<={_JAPANESE})\(([^()]*)\)|\((?={_JAPANESE})([^()]*)\)|\(([^()]*)\)(?={_JAPANESE})"
     rf"|(?<={_JAPANESE})[()]|[()](?={_JAPANESE})"
 )
@@ -54,8 +62,8 @@ class Line:
     """A line of print, or a column of vertical writing.
 
     Attributes:
-        text: what was read.
-        box: left, top, right, bottom in pixels, on the page turned upright.
+        text: as read.
+        box: left, top, right, bottom in pixels, on the upright page.
         confidence: of the engine, from 0 to 1.
         vertical: whether it is a column.
     """
@@ -67,40 +75,32 @@ class Line:
 
 
 class Engine(Protocol):
-    """What reads the image of a page."""
+    """Reads the image of a page."""
 
     @property
     def name(self) -> str:
-        """Of the engine, with its version: another one may read a page otherwise."""
+        """Name with version, because versions read differently."""
         ...
 
     def read(self, image: "Image") -> list[Line]:
-        """Read a page; the lines are in reading order."""
+        """Read a page; lines are in reading order."""
         ...
 
 
 def is_installed() -> bool:
-    """Whether pages can be read: told from what is installed, without opening it."""
+    """Whether the packages for OCR are installed; does not load them."""
     return bool(find_spec("rapidocr") and find_spec("onnxruntime"))
 
 
 class PaddleOcr:
-    """PP-OCRv6 small, run by rapidocr and ONNX Runtime; the models are in the package's wheel.
-
-    Args:
-        threads: of ONNX Runtime; 0 for one a core.
-    """
+    """PP-OCRv6 small, run by rapidocr and ONNX Runtime; 0 `threads` for one per core."""
 
     def __init__(self, threads: int = 0) -> None:
         self._threads = threads
 
     @property
     def name(self) -> str:
-        """Of the engine, with its version.
-
-        Raises:
-            InputError: it is missing.
-        """
+        """Name with version."""
         try:
             return f"rapidocr {metadata.version('rapidocr')}"
         except metadata.PackageNotFoundError as error:
@@ -108,7 +108,7 @@ class PaddleOcr:
 
     @cached_property
     def _engine(self) -> Any:
-        # Opening it takes a second, and most files need none of it.
+        # Loading takes a second, and most files need no OCR.
         try:
             import rapidocr
         except ImportError as error:
@@ -117,9 +117,9 @@ class PaddleOcr:
         return rapidocr.RapidOCR(
             params={
                 "Global.log_level": "critical",
-                # It would make long lines smaller; pages are made smaller below.
+                # It would shrink long lines; pages are resized below.
                 "Global.use_preprocess_img": False,
-                # With the path of a model it compares no hash, and downloads nothing.
+                # With a model path it checks no hash and downloads nothing.
                 "Det.model_path": str(models / "PP-OCRv6_det_small.onnx"),
                 "Rec.model_path": str(models / "PP-OCRv6_rec_small.onnx"),
                 "EngineConfig.onnxruntime.intra_op_num_threads": self._threads or -1,
@@ -127,7 +127,7 @@ class PaddleOcr:
         )
 
     def read(self, image: "Image") -> list[Line]:
-        """Read a page; the lines are in reading order."""
+        """Read a page; lines are in reading order."""
         boxes = self._boxes(image)
         vertical = _is_vertical(boxes)
         places = _upright_places(boxes, image)
@@ -167,7 +167,7 @@ class PaddleOcr:
         if confidence < _DOUBTFUL:
             others = [np.rot90(piece)] if upright else []
             if _is_coloured(piece):
-                # Print below a red seal is dark in the red channel, and the seal itself is bright.
+                # Print below a red seal is dark in the red channel; the seal is bright.
                 red = np.repeat(piece[:, :, :1], 3, axis=2)
                 others.append(laid_in_a_row(red) if upright else red)
             for other in others:
@@ -175,7 +175,7 @@ class PaddleOcr:
         return Line(as_in_japan(text), place, round(confidence, 3), upright)
 
     def _row(self, row: "Image") -> tuple[str, float]:
-        """What is read in a row, blanks included, and with which confidence."""
+        """The text of a row with spaces, and its confidence."""
         read, weighted = "", 0.0
         for piece, blank in _parted(row):
             text, confidence = self._text(piece)
@@ -195,12 +195,9 @@ class PaddleOcr:
 
 
 def as_in_japan(text: str) -> str:
-    """What was read, in the forms that print in Japan has.
-
-    PP-OCR reads Chinese too, so it writes 每 for 毎, and brackets of the width of Latin ones.
-    """
+    """Text in the forms printed in Japan: 毎 for 每, wide brackets."""
     text = "".join(one if _is_in_jis(one) else convert(one) for one in text).translate(_FORMS)
-    # Once more for the brackets around brackets.
+    # Twice for nested brackets.
     for _ in range(2):
         text = _BRACKETS.sub(lambda found: found[0].translate(_WIDE_BRACKETS), text)
     return text
@@ -226,7 +223,7 @@ def _missing() -> InputError:
 
 
 def in_reading_order(lines: Sequence[Line], *, vertical: bool) -> list[Line]:
-    """Lines of a page from top to bottom, columns of one from right to left."""
+    """Lines from top to bottom, or columns from right to left."""
     if vertical:
         return sorted(lines, key=lambda line: (-(line.box[0] + line.box[2]), line.box[1]))
     return sorted(lines, key=lambda line: (line.box[1] + line.box[3], line.box[0]))
@@ -244,7 +241,7 @@ def _is_vertical(boxes: "Sequence[NDArray[np.float32]]") -> bool:
 
 
 def _in_order(box: "NDArray[np.float32]") -> "NDArray[np.float32]":
-    """The corners of a box from its top left one clockwise, which narrow ones lose when skewed."""
+    """The corners of a box clockwise from top left, an order lost in narrow skewed boxes."""
     import cv2
     import numpy as np
 
@@ -261,7 +258,7 @@ def _in_order(box: "NDArray[np.float32]") -> "NDArray[np.float32]":
 def _upright_places(
     boxes: "Sequence[NDArray[np.float32]]", image: "Image"
 ) -> list[tuple[float, float, float, float]]:
-    """Where boxes are on the page when it is turned upright: left, top, right, bottom."""
+    """Places of boxes on the upright page: left, top, right, bottom."""
     import numpy as np
 
     if not boxes:
@@ -269,7 +266,7 @@ def _upright_places(
     sizes = [_size(box) for box in boxes]
     angles = []
     for box, (width, height) in zip(boxes, sizes, strict=True):
-        # The long side says more of the skew.
+        # The long side shows the skew better.
         across, down = box[1] - box[0], box[3] - box[0]
         side = across if width >= height else np.array([down[1], -down[0]])
         angles.append(float(np.arctan2(side[1], side[0])))
@@ -285,7 +282,6 @@ def _upright_places(
 
 
 def _size(box: "NDArray[np.float32]") -> tuple[float, float]:
-    """Width and height, of the longer ones of the sides that face each other."""
     import numpy as np
 
     sides = np.linalg.norm(box - np.roll(box, -1, axis=0), axis=1)
@@ -293,7 +289,7 @@ def _size(box: "NDArray[np.float32]") -> tuple[float, float]:
 
 
 def _straightened(image: "Image", box: "NDArray[np.float32]") -> "Image":
-    """What is in a box that may be skewed, as an upright image."""
+    """The content of a skewed box as an upright image."""
     import cv2
     import numpy as np
 
@@ -308,13 +304,13 @@ def _straightened(image: "Image", box: "NDArray[np.float32]") -> "Image":
     )
 
 
-# A blank of so many heights of a row: after punctuation its cell leaves as much room.
+# Wide space in heights of a row; punctuation leaves as much room in its cell.
 _BLANK, _BLANK_AFTER_MARKS = 0.85, 1.7
 _MARKS_BEFORE, _MARKS_AFTER = "、。，．」』）)〕】・：", "「『（(〔【"
 
 
 def _parted(row: "Image") -> "Iterator[tuple[Image, float]]":
-    """The pieces of a row between wide blanks, each with the blank before it in heights."""
+    """The pieces of a row between wide spaces, each with the space before it in heights."""
     import numpy as np
 
     ink = _ink(row)
@@ -337,7 +333,6 @@ def _parted(row: "Image") -> "Iterator[tuple[Image, float]]":
 
 
 def _blank_between(before: str, after: str, blank: float) -> str:
-    """What a wide blank in a row is: one of the text, or the room that a mark leaves."""
     is_room = before[-1] in _MARKS_BEFORE or after[0] in _MARKS_AFTER
     if is_room and blank < _BLANK_AFTER_MARKS:
         return ""
@@ -355,7 +350,7 @@ def _ink(image: "Image") -> "Image":
 
 
 def laid_in_a_row(column: "Image") -> "Image":
-    """The characters of a column of vertical writing, laid in a row from left to right."""
+    """The characters of a vertical column, in a row from left to right."""
     import numpy as np
 
     ink = _ink(column)
@@ -381,15 +376,7 @@ def laid_in_a_row(column: "Image") -> "Image":
 
 
 def _cuts(ink: "NDArray[np.float64]", em: int) -> list[int]:
-    """Where to cut a column into its characters, first and last row included.
-
-    The cheapest way to cut it is taken: through blank rows, with cells that are about as high as
-    the column's pitch.
-
-    Args:
-        ink: of each row, the share that is ink.
-        em: width of the column's characters, in pixels.
-    """
+    """Cut positions between the characters of a column: cheapest through blank rows."""
     import numpy as np
 
     height = len(ink)
@@ -406,7 +393,7 @@ def _cuts(ink: "NDArray[np.float64]", em: int) -> list[int]:
             if at - before < shortest and at < len(rows) - 1:
                 continue
             off = (rows[at] - rows[before]) / pitch - 1
-            # The first and the last cell may be cut short.
+            # First and last cell may be shorter.
             loose = before == 0 or at == len(rows) - 1
             total = cost[before] + cut + off * off * (0.1 if loose else 1.0)
             if total < cost[at]:
@@ -418,16 +405,16 @@ def _cuts(ink: "NDArray[np.float64]", em: int) -> list[int]:
     return cuts[::-1]
 
 
+# Characters needed to measure the pitch of a column.
 _PITCH_FROM = 10
-"""Characters of a column from which its pitch is measured."""
 
 
 def _pitch(ink: "NDArray[np.float64]", em: int) -> float:
-    """The distance from one character to the next, at which the rows are most alike."""
+    """Distance between characters: the lag with the most similar rows."""
     import numpy as np
 
     shortest, longest = round(0.9 * em), round(1.5 * em)
-    # A few characters are alike by chance.
+    # A few characters may be alike by chance.
     if len(ink) < _PITCH_FROM * em:
         return 1.05 * em
     swing = ink - ink.mean()
@@ -436,7 +423,7 @@ def _pitch(ink: "NDArray[np.float64]", em: int) -> float:
 
 
 def _as_in_a_row(cell: "Image", ink: "Image", paper: "NDArray[np.uint8]", em: int) -> "Image":
-    """A character of a column as a row has it: punctuation and brackets look otherwise there."""
+    """A character of a column as in a row; punctuation and brackets differ."""
     import cv2
     import numpy as np
 
@@ -455,10 +442,149 @@ def _as_in_a_row(cell: "Image", ink: "Image", paper: "NDArray[np.uint8]", em: in
         low, first = len(cell) - len(glyph) - em // 10, em // 10
         moved[low : low + glyph.shape[0], first : first + glyph.shape[1]] = glyph
         return moved
-    # 一 is lower and へ higher than a bracket that lies, 1 is lower than an upright ー or ～.
+    # 一 is lower and へ higher than a lying bracket, and 1 is lower than an upright ー or ～.
     is_bracket = wide > 0.55 and 0.17 < high < 0.43
     is_dash = wide < 0.27 and high > 0.76
     if is_bracket or is_dash:
         turned = np.rot90(cell)
         return np.asarray(cv2.resize(turned, cell.shape[1::-1]), np.uint8)
     return cell
+
+
+DOUBTFUL = 0.9
+"""Confidence below which a page should be compared with the paper."""
+
+# Pixels: a picture with one side below the first, or both below the second, is no scan.
+_LINE, _ICON = 32, 100
+
+# Version of the image processing here; a change reads pages again.
+_VERSION = 1
+
+
+def is_small(data: bytes) -> bool:
+    """Whether a file is a picture too small for text; False without Pillow."""
+    try:
+        from PIL import Image
+    except ImportError:
+        return False
+    try:
+        with warnings.catch_warnings():
+            # Only the header is read, so a huge picture is harmless.
+            warnings.simplefilter("ignore", Image.DecompressionBombWarning)
+            picture = Image.open(BytesIO(data), formats=("PNG", "JPEG", "TIFF", "GIF", "BMP"))
+        with picture:
+            is_one = picture.format == "GIF" or getattr(picture, "n_frames", 1) == 1
+            sides = picture.size
+    except (Image.DecompressionBombError, OSError, SyntaxError, ValueError):
+        return False
+    return is_one and (min(sides) < _LINE or max(sides) < _ICON)
+
+
+@dataclass(frozen=True, slots=True)
+class ScannedPage:
+    """A page read by OCR, with its number from 1 and its size in pixels.
+
+    Its lines are in reading order; a page without text has none.
+    """
+
+    number: int
+    width: int
+    height: int
+    lines: tuple[Line, ...]
+
+    @property
+    def characters(self) -> int:
+        """Number of characters read."""
+        return sum(len(line.text) for line in self.lines)
+
+    @property
+    def confidence(self) -> float:
+        """Mean confidence per character, two decimals; 0 without text."""
+        size = self.characters
+        weighted = sum(line.confidence * len(line.text) for line in self.lines)
+        return round(weighted / size, 2) if size else 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class PageRead:
+    """Progress of OCR: page `number` of a file was read, or had been read before.
+
+    `done` and `total` count its pages for OCR, `earlier` those read before.
+    """
+
+    source: str
+    number: int
+    characters: int
+    confidence: float
+    done: int
+    total: int
+    earlier: int
+
+
+@dataclass(frozen=True, slots=True)
+class Scans:
+    """Reads image pages with an engine and calls `on_page` after each.
+
+    `kept` is the folder of read pages; None to keep none.
+    """
+
+    engine: Engine
+    kept: Path | None = None
+    on_page: Callable[[PageRead], None] = field(default=ignore, compare=False)
+
+    def read(
+        self, source: str, data: bytes, numbers: Sequence[int], image_of: "Callable[[int], Image]"
+    ) -> Iterator[ScannedPage]:
+        """Read pages of a file, using kept results; `image_of` makes the image of a page."""
+        digest = sha256(data).hexdigest()[:32]
+        earlier = 0
+        for done, number in enumerate(numbers, start=1):
+            path = self.kept / f"{digest}-{number}.json" if self.kept else None
+            page = self._kept(path, number)
+            earlier += page is not None
+            if page is None:
+                image = image_of(number)
+                lines = self.engine.read(image)
+                height, width = image.shape[:2]
+                page = ScannedPage(number, width, height, tuple(map(_storable, lines)))
+                if path:
+                    self._keep(path, page)
+            told = (source, number, page.characters, page.confidence, done, len(numbers), earlier)
+            self.on_page(PageRead(*told))
+            yield page
+
+    def discard_kept(self) -> None:
+        """Overwrite and delete the kept pages, if any."""
+        if self.kept is None:
+            return
+        with suppress(OSError):
+            for path in self.kept.glob("*.json"):
+                path.write_bytes(bytes(path.stat().st_size))
+                path.unlink()
+            self.kept.rmdir()
+            self.kept.parent.rmdir()  # Unless pages of another file are kept there.
+
+    @property
+    def _made_by(self) -> str:
+        return f"{self.engine.name} {_VERSION}"
+
+    def _kept(self, path: Path | None, number: int) -> ScannedPage | None:
+        """The page in a file; None if damaged or from another engine."""
+        if path is None:
+            return None
+        with suppress(OSError, ValueError, LookupError, TypeError):
+            kept = json.loads(path.read_text(encoding="utf-8"))
+            if kept["made_by"] == self._made_by:
+                lines = (Line(**{**line, "box": tuple(line["box"])}) for line in kept["lines"])
+                return ScannedPage(number, kept["width"], kept["height"], tuple(lines))
+        return None
+
+    def _keep(self, path: Path, page: ScannedPage) -> None:
+        make_folder(path.parent)
+        kept = {"made_by": self._made_by, **asdict(page)}
+        replace_text(path, json.dumps(kept, ensure_ascii=False))
+
+
+def _storable(line: Line) -> Line:
+    text = drop_controls(line.text).replace("\n", " ").strip()
+    return Line(text, line.box, line.confidence, line.vertical)

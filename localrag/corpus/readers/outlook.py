@@ -1,7 +1,7 @@
-"""Messages of Outlook (.msg), with olefile; bodies in RTF with striprtf (extra ``office``).
+"""Messages of Outlook (.msg), with olefile, and striprtf for RTF (extra ``office``).
 
-`python-oxmsg` reads them, too; it gives neither the messages in a message nor copies (Cc), so that
-the properties would be read beside it anyway. They are those of MS-OXMSG.
+`python-oxmsg` gives neither inner messages nor copies (Cc), so it would not replace this code.
+Properties follow MS-OXMSG.
 """
 
 import re
@@ -13,7 +13,6 @@ from email.utils import format_datetime
 from io import BytesIO
 from typing import TYPE_CHECKING
 
-from localrag.corpus.readers.alternatives import fuller
 from localrag.corpus.readers.flowing import unwrapped
 from localrag.corpus.readers.mail import (
     DEEPER,
@@ -23,7 +22,7 @@ from localrag.corpus.readers.mail import (
     PartReader,
     decoded,
     documents,
-    file_name,
+    fuller,
     header_text,
     text_of_page,
 )
@@ -41,7 +40,7 @@ IN_RTF = N_("bodies of messages in RTF alone")
 
 _PROPERTIES = "__properties_version1.0"
 _STREAM = "__substg1.0_"
-_ATTACHMENT, _RECIPIENT = "__attach_version1.0_", "__recip_version1.0_"
+_ATTACHMENT = "__attach_version1.0_"
 _CLASS, _SUBJECT, _HEADERS, _BODY, _PAGE, _RTF = "001A", "0037", "007D", "1000", "1013", "1009"
 _SENDER, _SENDER_SMTP, _SENDER_ADDRESS = "0C1A", "5D01", "0C1F"
 _TO, _COPIES = "0E04", "0E03"
@@ -50,7 +49,7 @@ _CODE_PAGE, _BODY_PAGE = 0x3FFD, 0x3FDE
 _NAME, _SHORT_NAME, _CONTENT, _MIME = "3707", "3704", "3701", "370E"
 _OBJECT = "3701000D"
 _BYTES, _TEXT, _BYTES_TEXT = "0102", "001F", "001E"
-# Where the properties begin: behind the head of a message, of one in another, of an attachment.
+# Offset of the properties in a message, and in an inner message or attachment.
 _HEAD_OF_FIRST, _HEAD_OF_INNER = 32, 24
 _DEEPEST = 5
 _BEGAN = datetime(1601, 1, 1, tzinfo=UTC)
@@ -60,11 +59,7 @@ _CODE_PAGES = {65001: "utf-8", 50220: "iso-2022-jp", 51932: "euc-jp", 20932: "eu
 def read_msg(
     name: str, data: bytes, limits: Limits, read_part: PartReader
 ) -> Iterator[Document | ReadFailure | Omission | PassedOver]:
-    """Read a message of Outlook, the messages in it and what is attached to them.
-
-    Raises:
-        InputError: olefile is missing, or the file is damaged or no message.
-    """
+    """Read a message of Outlook, its inner messages and its attachments."""
     try:
         import olefile
     except ImportError as error:
@@ -75,14 +70,13 @@ def read_msg(
         with closing(olefile.OleFileIO(BytesIO(data))) as file:
             if not file.exists(_PROPERTIES):
                 raise InputError(
-                    N_("The file is no message of Outlook."),
-                    N_("Save it from Outlook again."),
+                    N_("The file is no message of Outlook."), N_("Save it from Outlook again.")
                 )
             mail = _Storage(file, (), limits).mail(0)
     except InputError:
         raise
     except Exception as error:
-        # It fails with whatever the damage leads it to.
+        # olefile raises many kinds of errors on damaged files.
         raise InputError(
             N_("The message is damaged."), N_("Save it from the mail program again.")
         ) from error
@@ -96,7 +90,7 @@ def _needed(package: str) -> InputError:
 
 
 def _text_of_rtf(packed: bytes) -> str | None:
-    """The text of a body in compressed RTF (MS-OXRTFCP); None where it cannot be read."""
+    """The text of a body in compressed RTF (MS-OXRTFCP); None if unreadable."""
     try:
         from compressed_rtf import decompress
         from striprtf.striprtf import rtf_to_text
@@ -112,8 +106,8 @@ def _text_of_rtf(packed: bytes) -> str | None:
         return None
 
 
-# Of a character in two bytes striprtf joins those that are both written by number; Word and
-# Outlook write the second one as it is where it is a letter: ア is \'83A.
+# striprtf joins two bytes of a character only if both are numeric. Word and Outlook write a letter
+# as second byte: ア is \'83A.
 _JAPANESE = re.compile(r"\\ansicpg932|\\fcharset128")
 _LEAD = r"(?:[89][0-9a-f]|[ef][0-9a-f])"
 _SPLIT = re.compile(
@@ -128,7 +122,7 @@ def _rejoined(pair: re.Match[str]) -> str:
 
 
 class _Storage:
-    """The properties in one folder of the file: of a message or an attachment."""
+    """The properties in one folder of the file: a message or an attachment."""
 
     def __init__(self, file: "OleFileIO", path: tuple[str, ...], limits: Limits) -> None:
         self._file, self._path, self._limits = file, path, limits
@@ -141,11 +135,7 @@ class _Storage:
         self._fixed: Mapping[int, bytes] = {}
 
     def mail(self, depth: int) -> Mail:
-        """The message that this is.
-
-        Args:
-            depth: how many messages it is in.
-        """
+        """The message in this folder."""
         self._fixed = self._numbers(_HEAD_OF_INNER if depth else _HEAD_OF_FIRST)
         mail = Mail()
         mail.headers = {
@@ -163,7 +153,7 @@ class _Storage:
         return mail
 
     def _take_body(self, mail: Mail) -> None:
-        # What is sealed (IPM.Note.SMIME) is in an attachment; what is only signed is, too.
+        # Sealed and signed content is in an attachment.
         if self._text(_CLASS).upper().endswith(("SMIME", "SMIME.MULTIPARTSIGNED")):
             mail.left_out[ENCRYPTED] += 1
         if body := self._text(_BODY, of_body=True).strip():
@@ -189,17 +179,11 @@ class _Storage:
             if depth >= _DEEPEST:
                 mail.left_out[DEEPER] += 1
             elif _PROPERTIES in inner._names:
-                found = inner.mail(depth + 1)
-                number = len(mail.messages) + 1
-                called = called or found.headers.get("Subject", "") or f"message-{number}"
-                stem = file_name(called.removesuffix(".msg"), "", number)
-                mail.messages.append((f"{stem}.msg", found))
+                mail.attach_message(called, ".msg", inner.mail(depth + 1))
             else:
-                mail.attachments.append((file_name(called, "", len(mail.attachments) + 1), b""))
+                mail.attach(called, "", b"")
         elif attached._has(_CONTENT, _BYTES):
-            kind, number = attached._text(_MIME), len(mail.attachments) + 1
-            content = attached._bytes(_CONTENT, _BYTES)
-            mail.attachments.append((file_name(called, kind, number), content))
+            mail.attach(called, attached._text(_MIME), attached._bytes(_CONTENT, _BYTES))
 
     def _has(self, property_: str, kind: str) -> bool:
         return f"{_STREAM}{property_}{kind}" in self._names
@@ -211,7 +195,7 @@ class _Storage:
             return bytes(stream.read())
 
     def _text(self, property_: str, *, of_body: bool = False) -> str:
-        """A property as text; "" where it is not there."""
+        """A property as text; "" if missing."""
         if wide := self._bytes(property_, _TEXT):
             return wide.decode("utf-16-le", "replace").rstrip("\0")
         narrow = self._bytes(property_, _BYTES_TEXT).rstrip(b"\0")
@@ -228,7 +212,7 @@ class _Storage:
         return _CODE_PAGES.get(number, f"cp{number}" if number else "")
 
     def _numbers(self, head: int) -> Mapping[int, bytes]:
-        """The properties of a fixed size, by their number."""
+        """The fixed-size properties, by number."""
         with self._file.openstream([*self._path, _PROPERTIES]) as stream:
             data = bytes(stream.read())[head:]
         return {

@@ -1,9 +1,7 @@
-"""Office Open XML packages (DOCX, XLSX, PPTX): parts, the relations between them, names.
+"""Office Open XML packages (DOCX, XLSX, PPTX): parts, relations, names, text in drawings.
 
-Strict Open XML has other namespaces than the transitional form that Office writes by default.
-`name` and `value` read both the same way, so that no reader asks which one it has.
-
-Files of the container that Office had before 2007 are no packages; `no_package` says why.
+Strict Open XML has other namespaces than the usual transitional form. `name` and `value` treat both
+alike. Files in the container used before 2007 are no packages; see `no_package`.
 """
 
 import posixpath
@@ -16,17 +14,19 @@ from typing import IO, Any, NamedTuple
 
 from lxml import etree
 
-from localrag.corpus.readers.bounds import MARKUP, check_memory, unpacked_member
+from localrag.corpus.readers.bounds import MARKUP, check_memory, parsed_xml
+from localrag.corpus.readers.text import cell, drop_controls
 from localrag.corpus.readers.types import Limits
+from localrag.corpus.readers.zip_archive import unpacked_member
 from localrag.errors import InputError
 from localrag.language import N_
 
 OLE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
-"""How a file begins in the container that Office had before 2007, and an encrypted one."""
+"""First bytes of the container used before 2007, and of encrypted files."""
 STRICT = "http://purl.oclc.org/ooxml/"
-"""How the namespaces of Strict Open XML begin."""
+"""Prefix of the namespaces of Strict Open XML."""
 
-# The name of a stream in a document that Office has encrypted, as its directory has it.
+# The stream name in encrypted documents, as stored in the directory.
 _ENCRYPTED = "EncryptedPackage".encode("utf-16-le")
 _BLOCK = 1 << 20
 _TRANSITIONAL = "http://schemas.openxmlformats.org/"
@@ -53,26 +53,25 @@ _OFF = frozenset(["0", "false", "off", "none"])
 
 @lru_cache(maxsize=4096)
 def short_name(tag: str) -> str:
-    """The name of an element with a usual prefix, whatever form of Open XML it is of: ``w:p``."""
+    """The name of an element with its usual prefix, strict or transitional: ``w:p``."""
     namespace, _, local = tag.rpartition("}")
     return f"{_PREFIXES.get(_family(namespace[1:]), '')}:{local}"
 
 
 def _family(namespace: str) -> str:
-    """A namespace without its host, its year and what else tells strict and transitional apart."""
     for host in (_TRANSITIONAL, STRICT, _MICROSOFT):
         namespace = namespace.removeprefix(host)
     return _YEAR.sub("", namespace)
 
 
 def name(element: etree._Element) -> str:
-    """The name of an element as ``w:p``; "" of a comment or a processing instruction."""
+    """The name of an element as ``w:p``; "" for comments and processing instructions."""
     tag: Any = element.tag
     return short_name(tag) if isinstance(tag, str) else ""
 
 
 def value(element: etree._Element | None, attribute: str = "val", default: str = "") -> str:
-    """An attribute that has the namespace of its element; so has ``w:val`` of ``w:numId``."""
+    """An attribute in the namespace of its element, such as ``w:val`` of ``w:numId``."""
     if element is None:
         return default
     namespace = str(element.tag).rpartition("}")[0]
@@ -81,7 +80,7 @@ def value(element: etree._Element | None, attribute: str = "val", default: str =
 
 
 def is_on(element: etree._Element | None) -> bool:
-    """Whether a property that is on or off is there, and on."""
+    """Whether an on/off property is present and on."""
     return element is not None and value(element, default="on") not in _OFF
 
 
@@ -95,7 +94,7 @@ def child(element: etree._Element | None, *names: str) -> etree._Element | None:
 
 
 def number(text: str, default: int = 0) -> int:
-    """An attribute that is a number; files have others in the place."""
+    """A numeric attribute; `default` for other values."""
     return int(text) if re.fullmatch("-?[0-9]{1,9}", text) else default
 
 
@@ -104,7 +103,7 @@ class Relation(NamedTuple):
 
     Attributes:
         kind: the last word of its type: ``footnotes``.
-        target: name of the part in the package; an address where it is outside.
+        target: name of the part, or an external address.
     """
 
     kind: str
@@ -112,15 +111,10 @@ class Relation(NamedTuple):
 
 
 class Package:
-    """A package, of which a part is unpacked and parsed when it is asked for.
+    """A package; parts are unpacked and parsed on demand.
 
-    Args:
-        data: the file.
-        limits: what it may unpack to, and what parsing a part of it may take.
-
-    Raises:
-        InputError: it unpacks to too much.
-        BadZipFile: it is no zip.
+    A file that is no zip raises BadZipFile, a missing part KeyError, a damaged or oversized one
+    InputError.
     """
 
     def __init__(self, data: bytes, limits: Limits) -> None:
@@ -138,31 +132,21 @@ class Package:
             )
 
     def has(self, part: str) -> bool:
-        """Whether there is a part of this name."""
+        """Whether a part exists."""
         return part.lower() in self._members
 
     def bytes_of(self, part: str) -> bytes:
-        """The bytes of a part.
-
-        Raises:
-            KeyError: there is no such part.
-            InputError: it is damaged.
-        """
+        """The bytes of a part."""
         return unpacked_member(self._archive, self._members[part.lower()])
 
     def root(self, part: str) -> etree._Element:
-        """The root of a part that is XML.
-
-        Raises:
-            KeyError: there is no such part.
-            InputError: it is damaged, takes too much memory, or declares entities.
-        """
+        """The root of an XML part."""
         data = self.bytes_of(part)
         check_memory(data, MARKUP, self._limits)
         return parsed(data)
 
     def relations(self, part: str = "") -> dict[str, Relation]:
-        """The relationships of a part, or of the package, by their ids."""
+        """The relationships of a part, or of the package, by id."""
         if part not in self._relations:
             self._relations[part] = self._read_relations(part)
         return self._relations[part]
@@ -180,16 +164,12 @@ class Package:
         }
 
     def main(self, usual: str) -> str:
-        """The name of the part that is the document itself.
-
-        Args:
-            usual: what it is called where the package does not say so.
-        """
+        """The name of the main part; `usual` if the package has none."""
         of_package = self.relations().values()
         return next((one.target for one in of_package if one.kind == "officeDocument"), usual)
 
     def related(self, part: str, kind: str) -> Iterator[etree._Element]:
-        """The roots of the parts to which a part has a relationship of a kind."""
+        """The roots of the parts related to a part by a kind."""
         for relation in self.relations(part).values():
             if relation.kind == kind and self.has(relation.target):
                 yield self.root(relation.target)
@@ -198,7 +178,7 @@ class Package:
 def relation_of(
     element: etree._Element, related: Mapping[str, Relation], name: str = "id"
 ) -> Relation | None:
-    """What an element refers to by an attribute in the namespace of relationships."""
+    """The relation named by an attribute in the namespace of relationships."""
     for key, said in element.items():
         if str(key).endswith(f"}}{name}"):
             return related.get(str(said))
@@ -206,13 +186,13 @@ def relation_of(
 
 
 def is_encrypted(stream: IO[bytes]) -> bool:
-    """Whether a file is one of Office that a password protects."""
+    """Whether a password protects an Office file."""
     stream.seek(0)
     return stream.read(len(OLE)) == OLE and holds(stream, [_ENCRYPTED])
 
 
 def protected() -> InputError:
-    """The error for a file that a password protects."""
+    """The error for a password-protected file."""
     return InputError(
         N_("The file is protected with a password."),
         N_("Open it in its own program and save a copy without a password."),
@@ -220,7 +200,7 @@ def protected() -> InputError:
 
 
 def no_package(stream: IO[bytes]) -> InputError:
-    """The error for a file that begins with `OLE`: it is encrypted, or has an old format."""
+    """The error for a file starting with `OLE`: encrypted, or in an old format."""
     if is_encrypted(stream):
         return protected()
     return InputError(
@@ -230,7 +210,7 @@ def no_package(stream: IO[bytes]) -> InputError:
 
 
 def holds(stream: IO[bytes], words: Sequence[bytes]) -> bool:
-    """Whether one of some words is in the rest of a stream, which may be large."""
+    """Whether the rest of a stream, maybe a large one, has one of the words."""
     before, most = b"", max(map(len, words)) - 1
     while block := stream.read(_BLOCK):
         block = before + block
@@ -248,36 +228,21 @@ def _place(relation: etree._Element, folder: str) -> str:
 
 
 def parsed(data: bytes) -> etree._Element:
-    """Parse XML from outside: nothing is fetched, nothing is expanded.
-
-    Raises:
-        InputError: it is damaged, or declares entities.
-    """
-    parser = etree.XMLParser(resolve_entities=False, load_dtd=False, no_network=True)
-    try:
-        root = etree.fromstring(data, parser)
-    except etree.XMLSyntaxError as error:
-        raise InputError(
-            N_("The XML in the file is damaged ({problem})."),
-            N_("Open it in its own program and save it again."),
-            problem=error.msg,
-        ) from error
-    dtd: Any = root.getroottree().docinfo.internalDTD
-    if dtd is not None:
-        raise InputError(
-            N_("The XML in the file declares entities, which are never resolved."),
-            N_("Check where it came from; no office program writes such a file."),
-        )
-    return root
+    """Parse a part; see `parsed_xml`."""
+    return parsed_xml(
+        data,
+        N_("Open it in its own program and save it again."),
+        N_("Check where it came from; no office program writes such a file."),
+    )
 
 
 def has_text(element: etree._Element, *of: str) -> bool:
-    """Whether characters are in an element; by the names of the elements that hold them."""
+    """Whether an element has characters, inside elements of the given names."""
     return any(name(one) in (of or ("w:t",)) and one.text for one in element.iter())
 
 
 def chosen(alternates: etree._Element) -> etree._Element:
-    """The choice that is read: the first one, unless only the fallback has text."""
+    """The alternative to read: the first, unless only the fallback has text."""
     choices = [one for one in alternates if name(one) == "mc:Choice"]
     fallback = child(alternates, "mc:Fallback")
     if not choices:
@@ -288,7 +253,7 @@ def chosen(alternates: etree._Element) -> etree._Element:
 
 
 def shown_in(parent: etree._Element) -> Iterator[etree._Element]:
-    """All elements in one: of alternatives the one that is read, of a text box it alone."""
+    """All shown elements inside one; text boxes are not entered."""
     for one in parent:
         kind = name(one)
         if kind == "mc:AlternateContent":
@@ -299,3 +264,35 @@ def shown_in(parent: etree._Element) -> Iterator[etree._Element]:
             yield one
             if kind != "w:txbxContent":
                 yield from shown_in(one)
+
+
+def paragraphs(body: etree._Element | None) -> Iterator[str]:
+    """Yield the paragraphs of a text box, one line each, without empty ones."""
+    for paragraph in () if body is None else body.iterfind("{*}p"):
+        if line := cell(drop_controls(_words(paragraph))):
+            yield line
+
+
+def _words(paragraph: etree._Element) -> str:
+    parts = []
+    for run in paragraph:
+        tag = etree.QName(run).localname if isinstance(run.tag, str) else ""
+        if tag in ("r", "fld"):
+            parts.append("".join(text.text or "" for text in run.iterfind("{*}t")))
+        elif tag == "br":
+            parts.append("\n")
+        elif tag == "AlternateContent":
+            parts.append("".join(text.text or "" for text in chosen(run).iterfind(".//{*}t")))
+    return "".join(parts)
+
+
+def diagram(
+    package: Package, parent: etree._Element, related: Mapping[str, Relation]
+) -> list[str] | None:
+    """The lines of a SmartArt diagram inside `parent`; None without one or its texts."""
+    of_parts = parent.find(".//{*}relIds")
+    relation = None if of_parts is None else relation_of(of_parts, related, "dm")
+    if relation is None or not package.has(relation.target):
+        return None
+    texts = package.root(relation.target).iterfind("{*}ptLst/{*}pt/{*}t")
+    return [line for text in texts for line in paragraphs(text)]

@@ -1,4 +1,4 @@
-"""PDF (extra ``docs``): what is printed on its pages, laid out as text that flows over them."""
+"""PDF (extra ``docs``): the printed text, flowing across lines, columns and pages."""
 
 import re
 from collections import Counter, defaultdict
@@ -10,7 +10,7 @@ from itertools import pairwise
 from statistics import median
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from localrag.corpus.readers.apart import apart
+from localrag.corpus.readers.bounds import apart
 from localrag.corpus.readers.flowing import (
     begins_item,
     continues,
@@ -23,19 +23,13 @@ from localrag.corpus.readers.flowing import (
 from localrag.corpus.readers.layout import Box, segment
 from localrag.corpus.readers.mail import PartReader, file_name, only_name
 from localrag.corpus.readers.ocr import Line as ScannedLine
+from localrag.corpus.readers.ocr import ScannedPage
 from localrag.corpus.readers.pdfium import Printed, PrintedFile, picture, printed
 from localrag.corpus.readers.prose import prose
 from localrag.corpus.readers.reading_order import Line, lines
 from localrag.corpus.readers.running_heads import without_running_heads
-from localrag.corpus.readers.scans import ScannedPage
-from localrag.corpus.readers.text import drop_controls, stem
-from localrag.corpus.readers.types import (
-    Limits,
-    Omission,
-    OnlyImagesError,
-    PassedOver,
-    ReadFailure,
-)
+from localrag.corpus.readers.text import drop_controls
+from localrag.corpus.readers.types import Limits, Omission, OnlyImagesError, PassedOver, ReadFailure
 from localrag.corpus.types import PAGE_STARTS, PAGES_UNREADABLE, PAGES_WITHOUT_TEXT, Document
 from localrag.errors import InputError, to_install
 from localrag.language import N_
@@ -45,35 +39,24 @@ from localrag_indexes.analysis.normalize import plain
 if TYPE_CHECKING:
     from localrag.corpus.readers.ocr import Image
 
-# Lines of one font differ in height on a scan, for a line of かな is lower than one of 漢字.
+# On scans a line of かな is lower than one of 漢字.
 _SAME_FONT = 0.35
 
 
 _SECONDS_A_MEGABYTE = 30
+# Layout may exceed its rough estimate of memory by this factor.
 _TIMES_THE_MEMORY = 4
-"""What laying pages out may take in the end, for its estimate is rough."""
 
 
 def read_pdf(
     name: str, data: bytes, limits: Limits, read_part: PartReader | None = None
 ) -> Iterator[Document | ReadFailure | Omission | PassedOver]:
-    """Read a PDF as one document whose text flows over the ends of lines, columns and pages.
+    """Read a PDF as one document with lines joined to paragraphs.
 
-    Lines are joined to paragraphs. Running heads and page numbers are left out and counted. The
-    metadata ``page_starts`` say where each page begins; ``pages_without_text`` names the pages that
-    are pictures, and ``pages_unreadable`` those whose fonts do not say which characters they show.
-    Where OCR is installed, it reads both, and ``pages_read_by_ocr`` names them, each with its
-    confidence (``3:0.97``). Files in it are documents of their own.
-
-    Args:
-        name: of the file.
-        data: its bytes.
-        limits: how much it may hold, and how its pictures are read.
-        read_part: reads a file in it; None to count them.
-
-    Raises:
-        InputError: pypdfium2 is missing, the file is damaged or encrypted, has no text at all, or
-            PDFium crashes on it, or takes too long or too much memory.
+    Running heads and page numbers are left out and counted. The metadata ``page_starts`` has the
+    start of each page. ``pages_without_text`` lists image pages, ``pages_unreadable`` pages with
+    fonts that name no characters. With OCR both are read, and ``pages_read_by_ocr`` lists them with
+    confidence (``3:0.97``). `read_part` reads attached files; without it they are counted.
     """
     if find_spec("pypdfium2") is None:
         raise InputError(N_("Reading PDF needs pypdfium2."), to_install("docs"))
@@ -99,7 +82,7 @@ def read_pdf(
     try:
         yield document_of(name, "pdf", pages, omissions, file.bookmarks)
     except OnlyImagesError:
-        # The cover of a portfolio may be empty.
+        # A portfolio may have an empty cover.
         if not file.attachments or read_part is None:
             raise
         yield from (one for one in omissions if one.count)
@@ -125,11 +108,7 @@ def _attachments(
 
 
 def _apart(work: Callable[..., Any], data: bytes, limits: Limits) -> Callable[..., Any]:
-    """Work of PDFium on a file, done in a process of its own: PDFium may end it.
-
-    Raises:
-        InputError: as `work`, or PDFium crashed, or takes too long or too much memory.
-    """
+    """A function of PDFium, run in a separate process."""
     return partial(
         apart,
         work,
@@ -139,7 +118,7 @@ def _apart(work: Callable[..., Any], data: bytes, limits: Limits) -> Callable[..
 
 
 def _read_pictures(name: str, data: bytes, limits: Limits, pages: list[Printed]) -> None:
-    """Put what OCR reads in the place of pages that are pictures, or whose fonts say too little."""
+    """Replace image pages and unreadable pages by the text from OCR."""
     numbers = [n for n, page in enumerate(pages, 1) if not (page.parts or page.is_blank)]
     if limits.scans and numbers:
         for page in limits.scans.read(name, data, numbers, partial(_image, data, limits)):
@@ -157,7 +136,7 @@ def _image(data: bytes, limits: Limits, number: int) -> "Image":
     )
     image = np.frombuffer(rows, np.uint8).reshape(height, stride)[:, : width * channels]
     image = image.reshape(height, width, channels)
-    # A bitmap may be grey, or have a byte for what is transparent.
+    # Bitmaps may be grey, or have an alpha channel.
     return np.repeat(image, 3, axis=2) if channels == 1 else np.array(image[:, :, :3])
 
 
@@ -168,18 +147,7 @@ def document_of(
     omissions: Sequence[Omission] = (),
     bookmarks: Sequence[str] = (),
 ) -> Document:
-    """The document of some pages.
-
-    Args:
-        name: of the file.
-        kind: its format.
-        pages: what is printed on each.
-        omissions: what was not read, or needs a word, besides running heads.
-        bookmarks: titles; those that the text has not are counted.
-
-    Raises:
-        InputError: there is no text on them.
-    """
+    """Make the document of some pages; bookmarks missing in the text are counted."""
     found = [[*page.parts, *page.put] for page in pages]
     kept, left_out = without_running_heads(found, [page.box for page in pages])
     read = [lines(parts, page.rules) for parts, page in zip(kept, pages, strict=True)]
@@ -198,10 +166,8 @@ def document_of(
     }
     return prose(
         id_=name,
-        title=stem(name),
         kind=kind,
         text=text,
-        source=name,
         pages=_cuts(text, starts),
         confidences=[page.scanned.confidence if page.scanned else None for page in pages],
         metadata={key: value for key, value in metadata.items() if value},
@@ -216,7 +182,6 @@ def document_of(
 
 
 def _missing(titles: Sequence[str], text: str, left_out: Sequence[str]) -> int:
-    """How many titles are neither in a text nor in what was left out of it."""
     letters = "".join(_letters(one) for one in (text, *left_out))
     return sum(_letters(title) not in letters for title in titles)
 
@@ -226,7 +191,6 @@ def _letters(text: str) -> str:
 
 
 def _is_empty(page: Printed) -> bool:
-    """Whether a page has no text, was not read by OCR, and is not one that cannot be read."""
     is_read = page.parts or page.scanned or (page.is_blank and page.put)
     return not is_read and not page.is_unreadable
 
@@ -244,12 +208,7 @@ def _nothing_read(pages: Sequence[Printed]) -> InputError:
 
 
 def printed_by_ocr(page: ScannedPage, box: Box) -> Printed:
-    """What OCR has read on a page.
-
-    Args:
-        page: as it was read.
-        box: of the page, in points.
-    """
+    """The text found by OCR as a printed page; `box` is the page in points."""
     found = [line for line in page.lines if line.text]
     heights = [_height(line) for line in found]
     usual = median(heights) if heights else 0.0
@@ -268,42 +227,36 @@ def _height(line: ScannedLine) -> float:
     return right - left if line.vertical else bottom - top
 
 
+# Maximum size of notes relative to the usual size.
 _SMALL = 0.92
-"""The size of notes is at most this share of the usual one."""
+# Gap in heights between two paragraphs.
 _ROOM = 1.9
-"""A gap of so many heights between two lines, more than usual, parts two paragraphs."""
+# Excess in heights over the usual gap, counted only with another sign.
 _MORE_ROOM = 0.3
-"""A gap that is larger than the usual one of lines by so many heights, beside another sign."""
+# Tolerance for font size inside a paragraph: in general, and below a gap.
 _OTHER_SIZE, _NEARLY_THE_SIZE = 0.12, 0.05
-"""A paragraph has lines of one size, but for such shares of it: in any case, and below a gap."""
+# Points from the usual edge; share of a column before a centred title.
 _AT_THE_EDGE, _FAR_IN = 1.0, 0.25
-"""Points from the edge at which lines are usually broken; the share of a column before a title."""
+# Lines of remarks at a page break; line gap in heights for a page that shows none.
 _MOST_REMARKS, _SET_CLOSE = 4, 0.9
-"""Lines of remarks at the end of one page and the beginning of the next; the gap of lines where a
-page shows none, in heights."""
 _REMARK = re.compile(r"[※＊*†‡＃#]|[（(\[【]?(?:注|註|備考|参考|続き|前頁|承前)")
 
 
 class _Column(NamedTuple):
-    """The width of a column, and the gap between its lines in their heights."""
+    """Width of a column, and gap of its lines in heights."""
 
     width: float
     gap: float
 
 
 Columns = Mapping[tuple[int, int], _Column]
-"""The usual columns by the quarters of a turn of their text, and its size."""
+"""Usual columns by quarter turns of their text and its size."""
 
 
 def flowing_text(pages: Sequence[Sequence[Line]]) -> tuple[str, list[int]]:
-    """Join the lines of pages to paragraphs.
+    """Join the lines of pages to paragraphs; return the text and the start of each page.
 
-    Args:
-        pages: the lines of each in reading order.
-
-    Returns:
-        The text, a line a paragraph or row of a table, and where each page begins in it. An
-        empty line is between two where the first letter of the second seems to go on.
+    An empty line separates paragraphs if the second starts in lower case.
     """
     words = words_of([line.text for page in pages for line in page])
     done: list[str] = []
@@ -346,7 +299,6 @@ def flowing_text(pages: Sequence[Sequence[Line]]) -> tuple[str, list[int]]:
 
 
 def _runs_on(paragraph: str, following: str) -> bool:
-    """Whether one line end between two paragraphs would not end a sentence: duck, duck is …."""
     if not following[0].islower():
         return False
     return len(split_sentences(f"{paragraph[-1]}\n{following[0]}")) == 1
@@ -360,11 +312,7 @@ def _usual_size(pages: Sequence[Sequence[Line]]) -> float:
 
 
 def _in_flow(pages: Sequence[Sequence[Line]], usual: float, columns: Columns) -> list[list[Line]]:
-    """Pages with what is at their foot, or their head, out of the way of a sentence.
-
-    A note, or a remark of the same size, would part the paragraph that runs over the page end. The
-    foot is put before that paragraph, the head behind it.
-    """
+    """Pages with the foot moved before a paragraph across the page end, the head after it."""
     out = [list(page) for page in pages]
     filled = [number for number, page in enumerate(pages) if page]
     is_end = True
@@ -380,7 +328,6 @@ def _in_flow(pages: Sequence[Sequence[Line]], usual: float, columns: Columns) ->
 
 
 def _small_foot(page: Sequence[Line], usual: float) -> int:
-    """Where notes in small type, or what is printed across, begin at the foot of a page."""
     foot = len(page)
     while foot and (page[foot - 1].size < usual * _SMALL or page[foot - 1].frame != page[0].frame):
         foot -= 1
@@ -388,10 +335,7 @@ def _small_foot(page: Sequence[Line], usual: float) -> int:
 
 
 def _between(page: Sequence[Line], following: Sequence[Line], columns: Columns) -> tuple[int, int]:
-    """Where the foot of a page begins, and where the head of the next one ends.
-
-    They are set apart, and without them a sentence runs over the page end.
-    """
+    """Start of a page's foot and end of the next head, if a sentence runs between them."""
     for left_out in range(_MOST_REMARKS + 1):
         for head in range(min(left_out, len(following) - 1) + 1):
             foot = len(page) - (left_out - head)
@@ -414,7 +358,7 @@ def _between(page: Sequence[Line], following: Sequence[Line], columns: Columns) 
 
 
 def _is_head(page: Sequence[Line]) -> bool:
-    """Whether the first line of a page ends no sentence, as the end of a paragraph would do."""
+    """Whether the first line is a head, not the end of a paragraph."""
     return (
         len(page) > 1
         and _is_apart(page, 1)
@@ -425,7 +369,7 @@ def _is_head(page: Sequence[Line]) -> bool:
 
 
 def _is_apart(page: Sequence[Line], at: int) -> bool:
-    """Whether a line is no part of the paragraph above it: by a rule, a mark, a gap or its type."""
+    """Whether a rule, mark, gap or font separates a line from the one above."""
     above, line = page[at - 1], page[at]
     gaps = [one.gap for other, one in enumerate(page) if other != at and one.gap > 0]
     usual = median(gaps) if gaps else _SET_CLOSE
@@ -439,14 +383,7 @@ def _is_apart(page: Sequence[Line], at: int) -> bool:
 
 
 def _foot_before(page: list[Line], foot: int, columns: Columns, *, is_end: bool) -> list[Line]:
-    """A page with its foot before the paragraph that runs over its end.
-
-    Args:
-        page: its lines.
-        foot: where its foot begins.
-        columns: the usual ones.
-        is_end: whether the page before ends a sentence.
-    """
+    """A page with its foot before the paragraph running over its end."""
     begin = foot - 1
     while begin > 0 and _are_joined(page, begin, columns):
         begin -= 1
@@ -456,7 +393,7 @@ def _foot_before(page: list[Line], foot: int, columns: Columns, *, is_end: bool)
 
 
 def _head_behind(page: list[Line], head: int, columns: Columns) -> list[Line]:
-    """A page with its head behind the paragraph that came over the end of the page before."""
+    """A page with its head after the paragraph from the previous page."""
     end = head + 1
     while end < len(page) and _are_joined(page, end, columns):
         end += 1
@@ -467,13 +404,12 @@ def _head_behind(page: list[Line], head: int, columns: Columns) -> list[Line]:
 
 
 def _are_joined(page: Sequence[Line], at: int, columns: Columns) -> bool:
-    """Whether a line goes on with the paragraph above it."""
     above, line = page[at - 1], page[at]
     return _is_joined(above, line, above.text, line.text.strip(), columns)
 
 
 def _columns(pages: Sequence[Sequence[Line]]) -> Columns:
-    """What columns of each size are like: a page with one short line does not show it."""
+    """Usual columns by size; one short line does not show them."""
     widths: dict[tuple[int, int], list[float]] = defaultdict(list)
     gaps: dict[tuple[int, int], list[float]] = defaultdict(list)
     for line in (line for page in pages for line in page if not line.is_row):
@@ -488,12 +424,11 @@ def _columns(pages: Sequence[Sequence[Line]]) -> Columns:
 
 
 def _lower(gaps: Sequence[float]) -> float:
-    """The gap of lines within paragraphs, where others may be between paragraphs: a quartile."""
     return sorted(gaps)[len(gaps) // 4]
 
 
 def _is_joined(last: Line, line: Line, before: str, text: str, columns: Columns) -> bool:
-    """Whether a line belongs to the paragraph of the one before."""
+    """Whether a line belongs to the paragraph of the previous one."""
     if last.is_row or line.is_row or last.frame != line.frame:
         return False
     size = max(last.size, line.size, 0.1)
@@ -505,23 +440,23 @@ def _is_joined(last: Line, line: Line, before: str, text: str, columns: Columns)
     if not line.opens and line.gap > _ROOM:
         return False
     end, width = last.width - last.room, max(usual.width, last.width)
-    # Lines that are over the edge make the column of a page seem wide.
+    # Overlong lines make a column seem wide.
     room = max(0.0, width - end) if abs(usual.width - end) > _AT_THE_EDGE else 0.0
     is_indented = line.indent > last.indent + size * 0.7 and not begins_item(last.text)
     if ends_sentence(before):
         is_full = room < size * 2.5 and not (is_apart or line.opens)
         return is_full and not is_indented and not begins_item(text)
-    # Items and terms have their further lines indented; those of a sentence follow a full line.
+    # Items and terms indent their further lines; sentences continue after a full line.
     is_hanging = room < size * 2.5 or text[0].islower() or last.text.rstrip().endswith(("-", "‐"))
     if is_indented and not is_hanging:
         return False
-    # A line that begins far in is set in the middle: what it fills begins there.
+    # A line starting far in is centred and fills only from there.
     filled = width - last.indent if last.indent > width * _FAR_IN else width
     return goes_on(last.text.strip(), text, room=room, width=filled)
 
 
 def _cuts(text: str, starts: Sequence[int]) -> list[int]:
-    """Where the passages of each page begin: a sentence that runs over its end belongs to it."""
+    """Start of the passages of each page: a sentence belongs to the page of its start."""
     out: list[int] = []
     for start in starts:
         begin = text.rfind("\n", 0, start) + 1

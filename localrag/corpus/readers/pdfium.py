@@ -1,8 +1,7 @@
-"""What is printed on the pages of a PDF, as PDFium finds it. Runs in a process of its own.
+"""The printed text of PDF pages, found by PDFium; runs in a separate process.
 
-PDFium maps the codes of every predefined CMap, which pypdf does not, and says of each character
-where it is and whether its font names it at all. pdfminer.six reads the same fonts at a tenth of
-the speed and has no vertical layout (``scripts/bench/pdf_text.py``).
+PDFium knows all predefined CMaps, unlike pypdf, and gives place and font mapping of each character.
+pdfminer.six takes ten times as long and has no vertical layout (``scripts/bench/pdf_text.py``).
 """
 
 import re
@@ -17,6 +16,7 @@ from statistics import median
 from typing import TYPE_CHECKING, Any
 
 from localrag.corpus.readers.annotations import (
+    HIDDEN,
     IN_TEXT,
     Attachment,
     Put,
@@ -25,58 +25,58 @@ from localrag.corpus.readers.annotations import (
     bookmarks,
     has_fields,
     put_on,
+    without_hidden_layers,
 )
-from localrag.corpus.readers.layers import HIDDEN, without_hidden_layers
 from localrag.corpus.readers.layout import Box, Glyph, Segment, segment, segments, without_ruby
-from localrag.corpus.readers.scans import ScannedPage
-from localrag.corpus.readers.types import Limits, Omission
+from localrag.corpus.readers.ocr import ScannedPage
+from localrag.corpus.readers.types import Limits, Omission, omitted
 from localrag.errors import InputError
 from localrag.language import N_
 
 if TYPE_CHECKING:
     from pypdfium2 import PdfDocument, PdfPage
 
-# What a character of text takes until it is stored, and what a page counts for besides its text.
+# Memory per character until it is stored, and cost of a page besides its text.
 _BYTES_A_CHARACTER, _PAGE = 20, 1_000
+# Memory per character during layout.
 _BYTES_LAID_OUT = 2_000
-"""What a character takes while its page is laid out."""
 _STREAM = re.compile(rb"stream\r?\n")
 _DICTIONARY, _LITTLE, _STEP = 2_000, 100_000, 1 << 18
+# Memory for objects of some operators and strings, in bytes.
 _MARKS = {b"(": 350, b"<": 350, b"T": 320, b"q": 140, b"m": 250, b"re": 250}
-"""What the objects of some operators and strings of a page take, in bytes."""
+# Maximum share of unnamed characters on a readable page.
 _MOST_UNKNOWN = 0.1
-"""A page with a larger share of characters that its fonts do not name is not read."""
 _PASSWORD_NEEDED = 4
 _TALL = 1.6
+# Drawn objects examined for rules of tables, and for the rest.
 _RULES, _OBJECTS = 4_000, 1_000_000
-"""Drawn objects of a page that are looked at for the rules of tables, and for the rest."""
 _MARKS_AROUND, _MOST_BLANKS = 40, 200
 _WHITE, _BLANK = 250, 0x20
+# Accents printed alone, by their combining form.
 _ACCENTS = {"\u0300": "`", "\u0301": "´", "\u0302": "^", "\u0303": "~", "\u0308": "¨"}
-"""The accents that are printed alone, by what they are called over a letter."""
 _LAST = 1 << 30
 RUBY = N_("ruby readings")
 UNSEEN = N_("characters that are not seen: invisible, white on white, or in a hidden layer")
 
 
 _DOTS_PER_INCH, _POINTS_PER_INCH = 300, 72
-# A pixel takes three bytes, and again as much while it is made.
+# A pixel takes three bytes, twice during rendering.
 _BYTES_A_PIXEL = 6
 
 
 @dataclass(slots=True)
 class Printed:
-    """What is printed on a page.
+    """The text of a page.
 
     Attributes:
-        parts: its segments; none where the page has no text, or none that can be read.
-        put: what fields and annotations show on it, as segments.
+        parts: its segments; none without readable text.
+        put: segments shown by fields and annotations.
         box: of the page.
-        rules: what is drawn as lines and boxes.
-        unknown: how many characters its fonts do not name.
-        is_unreadable: whether they are too many to read the page.
+        rules: drawn lines and boxes.
+        unknown: number of characters unnamed by their fonts.
+        is_unreadable: whether these are too many.
         is_blank: whether nothing is drawn on it.
-        scanned: the page as OCR has read it; None where the file itself has the text.
+        scanned: the page as read by OCR; None for text in the file.
     """
 
     parts: Sequence[Segment]
@@ -91,12 +91,12 @@ class Printed:
 
 @dataclass(slots=True)
 class PrintedFile:
-    """What a file has.
+    """The content of a file.
 
     Attributes:
-        pages: what is printed on each.
-        omissions: what is not read, or needs a word.
-        attachments: the files in it.
+        pages: the text of each.
+        omissions: unread parts, and parts with a remark.
+        attachments: attached files.
         bookmarks: their titles.
     """
 
@@ -107,15 +107,7 @@ class PrintedFile:
 
 
 def printed(data: bytes, limits: Limits) -> PrintedFile:
-    """What is printed on each page; a file can show the same page, or the same content, many times.
-
-    Args:
-        data: the file.
-        limits: how much it may hold.
-
-    Raises:
-        InputError: the file cannot be opened, or its pages hold too much together.
-    """
+    """Read the text of each page, even if pages share content."""
     import pypdfium2
     import pypdfium2.raw as pdfium
 
@@ -176,7 +168,7 @@ def _xfa() -> InputError:
 
 def _read_pages(document: "PdfDocument", limits: Limits) -> PrintedFile:
     most = min(limits.file_bytes, limits.memory_bytes // _BYTES_A_CHARACTER)
-    # An empty page counts too: there may be millions of them.
+    # Empty pages count too: a file may have millions.
     if len(document) * _PAGE > most:
         raise _too_much()
     left, room = most, limits.file_bytes
@@ -193,9 +185,7 @@ def _read_pages(document: "PdfDocument", limits: Limits) -> PrintedFile:
         file.attachments += attached_to(page, room - _size(file))
     file.attachments += attached(document, room - _size(file))
     file.bookmarks = bookmarks(document)
-    file.omissions = [
-        Omission(what, count, what in IN_TEXT) for what, count in counts.items() if count
-    ]
+    file.omissions = omitted(counts, IN_TEXT)
     return file
 
 
@@ -204,7 +194,7 @@ def _size(file: PrintedFile) -> int:
 
 
 def _segments_put(lines: Sequence[Put], page: Printed) -> list[Segment]:
-    """What is shown on a page besides its text, each behind what is left of it in its line."""
+    """Added text of a page, each after the text left of it on its line."""
     usual = median([part.size for part in page.parts]) if page.parts else 10.0
     parts = [part for part in page.parts if part.frame == 0]
     out = []
@@ -221,7 +211,7 @@ def _segments_put(lines: Sequence[Put], page: Printed) -> list[Segment]:
 
 
 def _has_layers(document: "PdfDocument") -> bool:
-    """Whether anything on its pages belongs to a layer, or may do so within a form."""
+    """Whether any object may belong to a layer."""
     import pypdfium2.raw as pdfium
 
     for page in _pages(document):
@@ -233,7 +223,6 @@ def _has_layers(document: "PdfDocument") -> bool:
 
 
 def _drawn(page: Any) -> Iterator[Any]:
-    """The objects of a page."""
     import pypdfium2.raw as pdfium
 
     for at in range(min(pdfium.FPDFPage_CountObjects(page), _OBJECTS)):
@@ -241,7 +230,7 @@ def _drawn(page: Any) -> Iterator[Any]:
 
 
 def _is_marked(drawn: Any, name: str) -> bool:
-    """Whether an object of a page is between marks of a name."""
+    """Whether an object has marks of a name."""
     import pypdfium2.raw as pdfium
 
     buffer, size = (c_ushort * 32)(), c_ulong()
@@ -254,18 +243,11 @@ def _is_marked(drawn: Any, name: str) -> bool:
 
 
 def _too_much() -> InputError:
-    return InputError(
-        N_("The PDF unpacks to too much text."),
-        N_("Split it into several files."),
-    )
+    return InputError(N_("The PDF unpacks to too much text."), N_("Split it into several files."))
 
 
 def _unpacks_to_too_much(data: bytes, most: int) -> bool:
-    """Whether an instruction stream makes so many objects that they would fill the memory.
-
-    PDFium makes an object of some hundred bytes of each piece of text and each path, all those of a
-    page at once. Pictures are not looked at; what cannot be unpacked here is left to PDFium.
-    """
+    """Whether the instruction streams make too many objects for the memory."""
     for begin in _STREAM.finditer(data):
         about = data[max(0, begin.start() - _DICTIONARY) : begin.start()].rpartition(b"obj")[2]
         if b"/Image" in about or b"/FontFile" in about:
@@ -297,7 +279,7 @@ def _unpacks_to_too_much(data: bytes, most: int) -> bool:
 
 
 def _damaged(error: Exception) -> InputError:
-    # pypdfium2 puts PDFium's words in brackets: Failed to … (PDFium: Data format error).
+    # pypdfium2 puts PDFium's message in brackets: Failed to … (PDFium: Data format error).
     said = re.search(r"\((PDFium: [^()]+)\)", str(error))
     return InputError(
         N_("The PDF is damaged ({problem})."),
@@ -316,7 +298,7 @@ def _pages(document: "PdfDocument") -> Iterator["PdfPage"]:
 
 
 def _read_page(page: "PdfPage", most: int, counts: Counter[str]) -> tuple[Printed, int]:
-    """What is printed on a page, and how many characters; nothing where they are too many."""
+    """The text of a page and its number of characters; no text if too many."""
     import pypdfium2.raw as pdfium
 
     box = Box(*page.get_bbox())
@@ -343,20 +325,7 @@ def _read_page(page: "PdfPage", most: int, counts: Counter[str]) -> tuple[Printe
 
 
 def picture(data: bytes, memory_bytes: int, number: int) -> tuple[bytes, int, int, int, int]:
-    """A page as an image, with 300 dots per inch or as many as the memory allows.
-
-    Args:
-        data: the file.
-        memory_bytes: that it may take.
-        number: of the page, from 1.
-
-    Returns:
-        The bytes of its rows, bytes of a row, height, width, and bytes of a pixel: red, green and
-        blue first, or grey alone.
-
-    Raises:
-        InputError: the page cannot be drawn.
-    """
+    """Render a page (from 1): rows, bytes per row, height, width, bytes per pixel."""
     import pypdfium2
 
     document = pypdfium2.PdfDocument(data)
@@ -365,7 +334,7 @@ def picture(data: bytes, memory_bytes: int, number: int) -> tuple[bytes, int, in
         width, height = page.get_size()
         most = (memory_bytes / _BYTES_A_PIXEL / max(1.0, width * height)) ** 0.5
         scale = min(_DOTS_PER_INCH / _POINTS_PER_INCH, most)
-        # What was put on the page is read from the file.
+        # Fields and annotations are read from the file.
         image = page.render(
             scale=scale, rev_byteorder=True, draw_annots=False, may_draw_forms=False
         )
@@ -377,12 +346,12 @@ def picture(data: bytes, memory_bytes: int, number: int) -> tuple[bytes, int, in
 
 
 class _Unseen:
-    """Characters of a page that nobody sees: invisible, in a layer that is off, white on white.
+    """Invisible characters: hidden layers, white on white, no ink.
 
-    Invisible text over a picture is what OCR has read in a scan; it stays.
+    Invisible text over a picture is the text layer of a scan; it stays.
 
     Attributes:
-        count: how many were found.
+        count: number found.
     """
 
     def __init__(self, page: "PdfPage", box: Box) -> None:
@@ -403,11 +372,11 @@ class _Unseen:
                 case pdfium.FPDF_PAGEOBJ_TEXT:
                     pass
                 case _:
-                    # A form may have the picture, or the ground, in it.
+                    # A form may contain the picture or the ground.
                     self._is_sure = False
 
     def take(self, textpage: Any, at: int, box: Box) -> bool:
-        """Whether a character is not seen; it is counted."""
+        """Whether a character is invisible; counts it."""
         import pypdfium2.raw as pdfium
 
         drawn = pdfium.FPDFText_GetTextObject(textpage, at)
@@ -429,7 +398,7 @@ class _Unseen:
 
 
 def _how_shown(text: Any) -> str:
-    """Whether a text is in a layer that is off, invisible or white; "" for any other."""
+    """Whether a text is "hidden" (layer switched off), "invisible" or "white"; else ""."""
     import pypdfium2.raw as pdfium
 
     if _is_marked(text, HIDDEN):
@@ -458,7 +427,7 @@ def _bounds(drawn: Any) -> Box:
 
 
 def _is_in(box: Box, others: Sequence[Box]) -> bool:
-    """Whether the middle of a box is in one of others, or hardly out of it."""
+    """Whether the middle of a box is inside or near one of the others."""
     x, y, near = (box.x0 + box.x1) / 2, (box.y0 + box.y1) / 2, (box.y1 - box.y0) / 2
     return any(
         other.x0 - near <= x <= other.x1 + near and other.y0 - near <= y <= other.y1 + near
@@ -467,7 +436,7 @@ def _is_in(box: Box, others: Sequence[Box]) -> bool:
 
 
 def _glyphs(textpage: Any, count: int, unseen: _Unseen) -> Iterator[Glyph]:
-    """The characters of a page in its own order, without those that PDFium puts in."""
+    """The characters of a page in its own order, without those added by PDFium."""
     import pypdfium2.raw as pdfium
 
     box, matrix, x, y = pdfium.FS_RECTF(), pdfium.FS_MATRIX(), c_double(), c_double()
@@ -498,7 +467,7 @@ def _glyphs(textpage: Any, count: int, unseen: _Unseen) -> Iterator[Glyph]:
             angle = atan2(matrix.b, matrix.a) * 2 / pi
             turned = round(angle) % 4 if abs(angle - round(angle)) < 0.1 else -1
         if y1 - y0 > size * _TALL and not turned:
-            # Boxes of fonts for formulas and rules span many lines: the baseline tells the line.
+            # Boxes of fonts for formulas span many lines, so the baseline is used.
             pdfium.FPDFText_GetCharOrigin(textpage, at, byref(x), byref(y))
             y0, y1 = y.value - size * 0.22, y.value + size * 0.88
         if text.isspace() and text != "　":
@@ -510,7 +479,7 @@ def _glyphs(textpage: Any, count: int, unseen: _Unseen) -> Iterator[Glyph]:
 
 
 def _with_accents(glyphs: list[Glyph]) -> list[Glyph]:
-    """The characters, with an accent over a blank as the sign that it is: `ls'."""
+    """The characters, with an accent over a space as a separate sign: `ls'."""
     if not any(glyph.text in _ACCENTS for glyph in glyphs):
         return glyphs
     blanks: dict[int, list[int]] = defaultdict(list)
@@ -529,7 +498,7 @@ def _with_accents(glyphs: list[Glyph]) -> list[Glyph]:
 
 
 def _is_character(code: int) -> bool:
-    """Whether a code is a character of Unicode: no control, surrogate or noncharacter."""
+    """Whether a code is a character: no control, surrogate or noncharacter."""
     return (
         code == 9
         or code == 10
@@ -546,10 +515,7 @@ def _is_character(code: int) -> bool:
 
 
 def _rules(page: "PdfPage") -> Iterator[Box]:
-    """What is drawn as lines and boxes: both long edges of a box count as rules.
-
-    The ground of a word has edges too, so upright ones of boxes do not count.
-    """
+    """Drawn lines, and the horizontal edges of drawn boxes."""
     import pypdfium2.raw as pdfium
 
     for drawn in islice(_drawn(page.raw), _RULES):

@@ -1,4 +1,4 @@
-"""Documents that are not statutes: text under headings, cut into passages."""
+"""Documents other than statutes: text under headings, cut into passages."""
 
 import re
 from bisect import bisect_right
@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import pairwise
 from typing import NamedTuple
 
-from localrag.corpus.readers.text import bounded, brief
+from localrag.corpus.readers.text import bounded, brief, stem
 from localrag.corpus.types import (
     PASSAGES,
     Document,
@@ -22,19 +22,19 @@ from localrag.corpus.types import (
 from localrag.errors import InputError
 from localrag.language import N_
 
-# Sizes are in bytes of UTF-8, so that one figure serves both languages: 2,400 bytes are 800
-# Japanese characters or about 400 English words.
+# Sizes in bytes of UTF-8, to fit both languages: 2,400 bytes are 800 Japanese characters or about
+# 400 English words.
 _LONGEST = 2_400
+# Ends of passages, best first: lines, sentences, commas and spaces.
 _BREAKS = (
     re.compile(r"\n\s*"),
     re.compile(r"[。．！？][」』）】\"'”’]*|[.!?][\"')\]”’]*\s+"),
     re.compile(r"[、，\s]"),
 )
-"""Where a passage may end, best first: lines, sentences, commas and spaces."""
 
 
 class Heading(NamedTuple):
-    """A heading in the text: from `start` to `end`, its title as printed, 1 the outermost."""
+    """A heading and its span; `depth` is 1 for the outermost level."""
 
     depth: int
     title: str
@@ -42,13 +42,40 @@ class Heading(NamedTuple):
     end: int
 
 
+class TextBuilder:
+    """Collects the lines of a text.
+
+    Attributes:
+        headings: the lines added as headings.
+        length: characters so far, line ends included.
+    """
+
+    def __init__(self) -> None:
+        self.headings: list[Heading] = []
+        self.length = 0
+        self._lines: list[str] = []
+
+    @property
+    def text(self) -> str:
+        """The lines so far, each with its line end."""
+        return "".join(self._lines)
+
+    def add(self, line: str, depth: int = 0, title: str = "") -> None:
+        """Add a line without its line end; as a heading if it has a `depth`, from 1."""
+        start = self.length
+        self._lines.append(f"{line}\n")
+        self.length += len(line) + 1
+        if depth:
+            self.headings.append(Heading(depth, title or line, start, self.length))
+
+
 def prose(
     *,
     id_: str,
-    title: str,
     kind: str,
     text: str,
-    source: str,
+    title: str | None = None,
+    source: str = "",
     headings: Sequence[Heading] = (),
     pages: Sequence[int] = (),
     confidences: Sequence[float | None] = (),
@@ -57,29 +84,26 @@ def prose(
     omissions: Iterable[Omission] = (),
     longest: int = _LONGEST,
 ) -> Document:
-    """Make a document and cut its passages: a section each, long ones at sentence ends.
+    """Make a document and cut its passages: one per section, long ones at sentence ends.
 
     Args:
         id_: id of the document.
-        title: as printed; the first words of every header.
-        kind: the format it came from.
+        kind: its format.
         text: the full text.
-        source: the file it was read from.
-        headings: in order, not overlapping.
-        pages: where the passages of each page start, in characters; empty where pages are
-            unknown. No passage runs over such a place; its header names its page.
-        confidences: of the OCR that read each page; None for a page that has its own text.
-        begin: where the passages begin, in characters; what stands before is not searched.
+        title: as printed; the start of every header. By default the file name in `id_`.
+        source: the file; `id_` by default.
+        headings: in order, without overlaps.
+        pages: start of each page's passages, in characters; empty if unknown. No passage crosses
+            them.
+        confidences: of OCR, by page; None for a page with text.
+        begin: start of the first passage; text before it is not searched.
         metadata: of the document.
-        omissions: what of the file is not in the text, or needs a word; a count of 0 goes.
-        longest: about the most that a passage holds, in bytes of UTF-8; half as much again stays
-            in one piece, for cutting it would leave fragments.
-
-    Raises:
-        InputError: id or title are too long.
+        omissions: of the file; a count of 0 is dropped.
+        longest: target size of a passage in bytes of UTF-8. Up to half more stays in one piece, to
+            avoid fragments.
     """
     bounded(N_("id"), id_)
-    bounded(N_("title"), title)
+    title = bounded(N_("title"), stem(id_) if title is None else title)
     passages: list[Passage] = []
     starts = page_starts(metadata or {}) or pages
     for path, start, end in _stretches(text, headings, pages, begin):
@@ -105,7 +129,7 @@ def prose(
         title=title,
         kind=kind,
         text=text,
-        source=source,
+        source=source or id_,
         passages=tuple(passages),
         sections=tuple(_sections(text, headings)),
         metadata=metadata or {},
@@ -114,7 +138,7 @@ def prose(
 
 
 def without_text(format_: str, omissions: Iterable[Omission] = ()) -> InputError:
-    """The error for a file without text; it names what the file has instead."""
+    """The error for a file without text; it lists its other content."""
     notes = omission_notes([one for one in omissions if one.count])
     return InputError(
         N_("The {format} holds no text. {notes}") if notes else N_("The {format} holds no text."),
@@ -133,7 +157,7 @@ def _header(place: str, starts: Sequence[int], text: str, start: int, end: int) 
 def _stretches(
     text: str, headings: Sequence[Heading], pages: Sequence[int], begin: int
 ) -> Iterator[tuple[tuple[str, ...], int, int]]:
-    """Yield heading path and span of what stands between two headings or page ends."""
+    """Yield heading path and span of the text between headings and page ends."""
     cuts = sorted({begin, *pages, *(h.end for h in headings), len(text)})
     stops = {h.end: h.start for h in headings}
     path: dict[int, str] = {}
@@ -154,7 +178,7 @@ def _stretches(
 
 
 def _pieces(text: str, start: int, end: int, longest: int) -> Iterator[tuple[int, int]]:
-    """Yield spans of about equal size near `longest` at most, without the space around."""
+    """Yield spans of about equal size up to `longest`, without outer space."""
     size = len(text[start:end].encode(errors="replace"))
     count = 1 if size * 2 <= longest * 3 else -(-size // longest)
     for left in range(count, 0, -1):
@@ -168,7 +192,7 @@ def _pieces(text: str, start: int, end: int, longest: int) -> Iterator[tuple[int
 
 
 def _break(text: str, start: int, end: int, wanted: int) -> int:
-    """Find the best place to cut near `wanted` characters after `start`."""
+    """The best place to cut, near `wanted` characters after `start`."""
     low, high = start + wanted * 2 // 3, min(end, start + wanted * 4 // 3)
     for pattern in _BREAKS:
         ends = [match.end() for match in pattern.finditer(text, low, high)]
@@ -178,7 +202,7 @@ def _break(text: str, start: int, end: int, wanted: int) -> int:
 
 
 def _sections(text: str, headings: Sequence[Heading]) -> Iterator[Section]:
-    """Close each heading where the next one of its depth, or further out, begins."""
+    """End each heading at the next one of its depth or further out."""
     ends: list[int] = []
     following: list[tuple[int, int]] = []
     for heading in reversed(headings):

@@ -1,4 +1,4 @@
-"""From segments of printed lines to lines in reading order: columns, tables, rows of text."""
+"""From segments of printed lines to lines in reading order: columns, tables, rows."""
 
 import re
 from collections import defaultdict
@@ -18,15 +18,15 @@ class Line:
     """A printed line, or a row of a table.
 
     Attributes:
-        text: what is read; cells are separated by tabs.
+        text: cells separated by tabs.
         size: of its font.
-        indent, room: what is left before and behind it in its column; below 0 where it is over.
+        indent, room: free space before and after it in its column; negative beyond it.
         width: of its column.
-        gap: between it and the line above in its column, in its own heights; 0 for the first one.
-        opens: whether it is the first one of a column.
+        gap: distance to the line above in its column, in its own heights; 0 for the first.
+        opens: whether it is the first of a column.
         is_row: whether it is a row of a table.
-        is_ruled: whether a rule is between it and the line above.
-        frame: quarters of a turn of its text.
+        is_ruled: whether a rule separates it from the line above.
+        frame: quarter turns of its text.
     """
 
     text: str
@@ -42,8 +42,8 @@ class Line:
 
 
 _TEXT_COLUMN = 8.0
+# Lines of a size needed to find the edge of their column.
 _SHOW_EDGE = 3
-"""So many lines of a size show where their column ends."""
 _HANGING = "。、）」』，．"
 _LABEL = re.compile(
     r"[・○●◎■□◆◇※•‣–◦①-⑳☐-☒*-]|[(（\[]?(?:[0-9０-９]{1,3}(?:\.[0-9]{1,3}){0,3}|[A-Za-zア-ンイロハニホヘト一二三四五六七八九十]{1,3})[.．)）\]]?"
@@ -52,12 +52,7 @@ _LABEL = re.compile(
 
 
 def lines(parts: Sequence[Segment], rules: Sequence[Box] = ()) -> list[Line]:
-    """The lines of a page in reading order.
-
-    Args:
-        parts: what is read, without running heads and the like.
-        rules: horizontal lines that are drawn, on the page, by which rows of tables are told.
-    """
+    """The lines of a page in reading order; drawn rules show the rows of tables."""
     by_frame: dict[int, list[Segment]] = defaultdict(list)
     for part in parts:
         if part.text:
@@ -84,12 +79,10 @@ def lines(parts: Sequence[Segment], rules: Sequence[Box] = ()) -> list[Line]:
 
 
 def _is_one_column(band: "_Band") -> bool:
-    """Whether a band is text in one column; a single line may have a wide gap."""
     return len(band.columns) == 1 or len(band.strips) == 1
 
 
 def _levels(rules: Sequence[Box], frame: int) -> Iterator[Box]:
-    """The rules along the lines, in the frame of the text."""
     for rule in rules:
         box = turned(rule, max(frame, 0))
         if box.x1 - box.x0 > 4 * (box.y1 - box.y0):
@@ -97,11 +90,11 @@ def _levels(rules: Sequence[Box], frame: int) -> Iterator[Box]:
 
 
 def _strips(parts: Sequence[Segment]) -> list[list[Segment]]:
-    """Parts that overlap in height, from the top down."""
+    """Parts overlapping in height, from the top down."""
     strips: list[list[Segment]] = []
     bottom = 0.0
     for part in sorted(parts, key=lambda part: -part.box.y1):
-        # Boxes of fonts are taller than their lines are apart: a fifth of overlap parts nothing.
+        # Font boxes are taller than their line distance, so a small overlap is no connection.
         height = (part.box.y1 - part.box.y0) * 0.3
         if strips and part.box.y1 - height > bottom:
             strips[-1].append(part)
@@ -114,7 +107,7 @@ def _strips(parts: Sequence[Segment]) -> list[list[Segment]]:
 
 @dataclass(slots=True)
 class _Band:
-    """Strips that have their gaps at the same places: columns, a table, or one column."""
+    """Strips with gaps at the same places: columns, a table, or one column."""
 
     strips: list[list[Segment]]
     columns: list[tuple[float, float]]
@@ -126,14 +119,14 @@ def _bands(parts: Sequence[Segment]) -> Iterator[_Band]:
     for strip in _strips(parts):
         covered = _columns([_span(p) for p in strip], strip[0].size)
         merged = _columns([*columns, *covered], strip[0].size)
-        # What crosses the gaps, or is beside none, begins another band.
+        # A strip across the gaps, or beside none, starts another band.
         if (band and len(columns) > 1 and len(merged) < max(2, len(columns) - 1)) or (
             band and len(columns) == 1 and len(covered) > 1 and len(merged) == 1
         ):
             yield from _closed(band, columns)
             band, columns = [strip], covered
         elif band and len(columns) == 1 and len(merged) > 1:
-            # A line of one column before some of more: what it is beside shows below.
+            # A single line before several columns: the strips below decide.
             yield from _closed(band, columns)
             band, columns = [strip], covered
         else:
@@ -144,13 +137,12 @@ def _bands(parts: Sequence[Segment]) -> Iterator[_Band]:
 
 
 def _span(part: Segment) -> tuple[float, float]:
-    """What a part covers of its line, without the closing marks that hang over a column."""
     marks = min(2, len(part.text) - len(part.text.rstrip(_HANGING)))
     return part.box.x0, max(part.box.x0, part.box.x1 - marks * part.size)
 
 
 def _closed(band: list[list[Segment]], columns: list[tuple[float, float]]) -> Iterator[_Band]:
-    """A band without the lines at its end that are beside nothing and set apart from it."""
+    """A band without single lines at its end, set apart from it."""
     rest: list[list[Segment]] = []
     if len(columns) > 1:
         while len(band) > 1 and len(band[-1]) == 1:
@@ -165,7 +157,7 @@ def _closed(band: list[list[Segment]], columns: list[tuple[float, float]]) -> It
 
 
 def _columns(spans: Sequence[tuple[float, float]], size: float) -> list[tuple[float, float]]:
-    """What some spans cover, where less than a gap parts them as one."""
+    """The columns covered by spans; small gaps are closed."""
     out: list[tuple[float, float]] = []
     for start, end in sorted(spans):
         if out and start - out[-1][1] < size * SPLIT * 0.9:
@@ -176,10 +168,10 @@ def _columns(spans: Sequence[tuple[float, float]], size: float) -> list[tuple[fl
 
 
 class _Column:
-    """A column of text, and the edge at which its lines were broken.
+    """A column of text and its right edge.
 
-    A heading, a number or a closing mark may hang over it: the edge is where several lines end.
-    The rules across its lines are those of tables.
+    Headings, numbers or punctuation may hang over it, so several lines must end at the edge. Rules
+    across its lines belong to tables.
     """
 
     def __init__(self, parts: Sequence[Segment], across: Sequence[Box]) -> None:
@@ -195,7 +187,6 @@ class _Column:
         }
 
     def right(self, size: float) -> float:
-        """The edge for lines of a size."""
         return self._edges.get(round(size), self._right)
 
 
@@ -220,7 +211,7 @@ def _read_band(band: _Band, levels: Sequence[Box], across: Sequence[Box]) -> Ite
 
 
 def _nested(parts: list[Segment], column: _Column, levels: Sequence[Box]) -> Iterator[Line]:
-    """A column of text, which may have columns or tables in it."""
+    """A column of text, with inner columns or tables."""
     bands = list(_bands(parts))
     if len(bands) == 1 and len(bands[0].columns) == 1:
         yield from _column_lines(parts, column, levels)
@@ -242,10 +233,10 @@ def _column_of(part: Segment, columns: Sequence[tuple[float, float]]) -> int:
 
 
 def _is_text(band: _Band, by_column: Sequence[Sequence[Segment]], levels: Sequence[Box]) -> bool:
-    """Whether columns are read one after the other; a table is read by rows.
+    """Whether columns are read one after the other; tables are read by rows.
 
-    Rules over several columns make a table. Else text fills its column, and its lines end within
-    sentences; where the page's own order goes through the columns once, that order is followed.
+    Rules over several columns make a table. Else text fills its column. The page's own order counts
+    if it passes the columns once.
     """
     top, bottom = (
         max(part.box.y1 for strip in band.strips for part in strip),
@@ -274,7 +265,7 @@ def _is_text(band: _Band, by_column: Sequence[Sequence[Segment]], levels: Sequen
 
 
 def _fills(parts: Sequence[Segment], column: tuple[float, float]) -> bool:
-    """Whether a column holds running text."""
+    """Whether a column has running text."""
     size = median(part.size for part in parts) or 1.0
     width = column[1] - column[0]
     if width < size * _TEXT_COLUMN or len(parts) < 2:
@@ -322,7 +313,7 @@ def _column_lines(
 
 
 def _spaced(row: Sequence[Segment], across: Sequence[Box]) -> str:
-    """The parts of a line as text: a tab between cells, a blank in a line that was spread."""
+    """The parts of a line as text: tabs between cells, spaces in a spread line."""
     text = row[0].text
     for last, part in pairwise(row):
         gap = part.box.x0 - last.box.x1
@@ -330,7 +321,7 @@ def _spaced(row: Sequence[Segment], across: Sequence[Box]) -> str:
         if across and is_parted(last.box, part.box, across):
             text += "\t" + part.text
         elif is_spread and gap < last.size * 0.6:
-            # What was filled in within a line.
+            # Text filled into a line.
             text = join(text, part.text, Words())
         elif is_spread or (last is row[0] and _is_label(last, part)):
             text += ("　" if is_wide(part.text[0]) else " ") + part.text
@@ -340,13 +331,12 @@ def _spaced(row: Sequence[Segment], across: Sequence[Box]) -> str:
 
 
 def _is_label(left: Segment, right: Segment) -> bool:
-    """Whether the first of two parts of a line is the number of an item or of a heading."""
     gap = right.box.x0 - left.box.x1
     return gap < left.size * 4 and len(left.text) <= 6 and bool(_LABEL.fullmatch(left.text))
 
 
 def _lines_of(parts: Sequence[Segment]) -> list[list[Segment]]:
-    """Parts on one line, by their middle: lines may overlap where fonts are tall."""
+    """Parts on one line, by their middle, because tall fonts overlap."""
     out: list[list[Segment]] = []
     for part in sorted(parts, key=lambda part: -(part.box.y0 + part.box.y1)):
         if out:
@@ -360,7 +350,7 @@ def _lines_of(parts: Sequence[Segment]) -> list[list[Segment]]:
 
 
 def _rows(band: _Band, levels: Sequence[Box]) -> Iterator[Line]:
-    """The rows of a table: what is printed between two rules, else on one line, is a row."""
+    """The rows of a table: text between two rules, or on one line."""
     grouped: list[list[Segment]] = []
     strips = [line for strip in band.strips for line in _lines_of(strip)]
     heights = sorted(
@@ -389,14 +379,13 @@ def _rows(band: _Band, levels: Sequence[Box]) -> Iterator[Line]:
 
 
 def _in_one(texts: Sequence[str]) -> str:
-    """The lines of a cell as one."""
     return reduce(lambda done, text: join(done, text, Words()), texts) if texts else ""
 
 
 def _usual_gap(
     strips: Sequence[Sequence[Segment]], columns: Sequence[tuple[float, float]]
 ) -> float:
-    """The gap between two rows that both begin in the first column; 0 where there are none."""
+    """The gap between rows starting in the first column; 0 without any."""
     gaps = [
         min(part.box.y0 for part in above) - max(part.box.y1 for part in below)
         for above, below in pairwise(strips)
@@ -412,10 +401,7 @@ def _is_same_row(
     usual: float,
     columns: Sequence[tuple[float, float]],
 ) -> bool:
-    """Whether a line goes on with the row above it: no rule is between them.
-
-    Without rules, whether it begins in no first column and is nearer than rows are.
-    """
+    """Whether a line continues the row above: no rule between, or close and indented."""
     top, bottom = max(p.box.y1 for p in row), min(p.box.y0 for p in strip)
     last = min((p.box.y0 + p.box.y1) / 2 for p in row)
     first = max((p.box.y0 + p.box.y1) / 2 for p in strip)

@@ -1,22 +1,24 @@
-"""Running heads, feet and page numbers: what pages repeat at their edges."""
+"""Running heads, feet and page numbers, repeated at the edges of pages."""
 
 import re
 import unicodedata
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from itertools import pairwise
 
 from localrag.corpus.readers.layout import Box, Segment
+from localrag_indexes.analysis.normalize import parse_numeral
 
+# Rows examined at each edge.
 _MOST_ROWS = 4
-"""Rows that are looked at from each edge of a page."""
+# Tolerance in points for the place of a head.
 _NEAR = 8.0
-"""Points by which the place of a head may differ from page to page."""
 _WINDOW, _LONGEST = 3, 200
 _LEAST_NUMBERS, _MOST_DIGITS = 5, 4
+# Pages needed to know the place of heads.
 _LEAST_PAGES = 6
-"""Pages from which the place of the heads is known."""
 _NUMBER = r"(?:[0-9]{1,5}|[〇一二三四五六七八九十百]{1,6}|[ivxlc]{1,7})"
 _DASH = r"[-‐-―−ー~〜～・.·|｜/]"
 _PAGE_NUMBER = re.compile(
@@ -31,8 +33,11 @@ _AT_AN_END = re.compile(
     rf"|^(?P<text>.*\D)\s+(?:{_PAGE_NUMBER.pattern.replace('number', 'inner')})$",
     re.IGNORECASE,
 )
-_KANJI = {"〇": 0, **{sign: n for n, sign in enumerate("一二三四五六七八九", 1)}}
 _ROMAN = {"i": 1, "v": 5, "x": 10, "l": 50, "c": 100}
+
+
+# The coordinates of a box from one side to the other, and the direction inward.
+_SIDES = {"bottom": (1, 3, 1), "top": (1, 3, -1), "left": (0, 2, 1), "right": (0, 2, -1)}
 
 
 @dataclass(slots=True)
@@ -52,24 +57,16 @@ class _Edge:
 def without_running_heads(
     pages: Sequence[Sequence[Segment]], boxes: Sequence[Box]
 ) -> tuple[list[list[Segment]], list[str]]:
-    """Part running heads, feet and page numbers from the text of pages.
+    """Separate running heads, feet and page numbers from the text of pages.
 
-    They are told by what repeats: the same words at the same place of pages that are near to each
-    other, or numbers that count with the pages. On a single page only what can be nothing else
-    ("- 3 -", "3/10") counts.
-
-    Args:
-        pages: of each what is printed on it.
-        boxes: of each page.
-
-    Returns:
-        The pages without them, and the words of what was left out, in order.
+    They repeat words at the same place on nearby pages, or count with the pages. On a single page
+    only unmistakable forms count ("- 3 -", "3/10"). The removed texts are returned in order.
     """
     repeated = _repeated(pages)
     rows = {
         (number, side): list(_rows_from(side, [p for p in parts if id(p) not in repeated]))
         for number, parts in enumerate(pages)
-        for side in ("bottom", "top", "left", "right")
+        for side in _SIDES
         if side in ("bottom", "top") or any(part.frame in (1, 3) for part in parts)
     }
     edges = [
@@ -116,13 +113,13 @@ def without_running_heads(
 
 
 def _rows_from(side: str, parts: Sequence[Segment]) -> Iterator[list[Segment]]:
-    """The outermost rows of a page from one of its edges, each with what overlaps with it."""
-    at, sign = {"bottom": (1, 1), "top": (3, -1), "left": (0, 1), "right": (2, -1)}[side]
-    left = sorted((p for p in parts if p.text), key=lambda part: sign * part.page_box[at])
+    """The outermost rows at one edge, each with all overlapping parts."""
+    low, high, sign = _SIDES[side]
+    outer = low if sign > 0 else high
+    left = sorted((p for p in parts if p.text), key=lambda part: sign * part.page_box[outer])
     for _ in range(_MOST_ROWS):
         if not left:
             return
-        low, high = (0, 2) if side in ("left", "right") else (1, 3)
         first = left[0].page_box
         row: list[Segment] = []
         rest: list[Segment] = []
@@ -136,31 +133,19 @@ def _rows_from(side: str, parts: Sequence[Segment]) -> Iterator[list[Segment]]:
 
 
 def _is_far(side: str, part: Segment, inner: Sequence[Segment]) -> bool:
-    """Whether two lines would fit between a segment and the next row inward."""
-    box = part.page_box
-    match side:
-        case "bottom":
-            gap = min(other.page_box.y0 for other in inner) - box.y1
-        case "top":
-            gap = box.y0 - max(other.page_box.y1 for other in inner)
-        case "left":
-            gap = min(other.page_box.x0 for other in inner) - box.x1
-        case _:
-            gap = box.x0 - max(other.page_box.x1 for other in inner)
+    """Whether two lines fit between a segment and the next row inward."""
+    low, high, sign = _SIDES[side]
+    box, boxes = part.page_box, [other.page_box for other in inner]
+    if sign > 0:
+        gap = min(other[low] for other in boxes) - box[high]
+    else:
+        gap = box[low] - max(other[high] for other in boxes)
     return gap > part.size * 2
 
 
 def _place(side: str, box: Box, page: Box) -> float:
-    """How far something is from the edge of its page."""
-    match side:
-        case "bottom":
-            return (box.y0 + box.y1) / 2 - page.y0
-        case "top":
-            return page.y1 - (box.y0 + box.y1) / 2
-        case "left":
-            return (box.x0 + box.x1) / 2 - page.x0
-        case _:
-            return page.x1 - (box.x0 + box.x1) / 2
+    low, high, sign = _SIDES[side]
+    return sign * ((box[low] + box[high]) / 2 - page[low if sign > 0 else high])
 
 
 def _read(text: str) -> tuple[str, int | None]:
@@ -190,19 +175,13 @@ def _value(number: str) -> int | None:
             -value if value < following else value
             for value, following in zip(values, [*values[1:], 0], strict=True)
         )
-    total = digits = 0
-    positional = not set(number) & set("十百")
-    for sign in number:
-        if sign in _KANJI:
-            digits = digits * 10 + _KANJI[sign] if positional else _KANJI[sign]
-        else:
-            total += (digits or 1) * (10 if sign == "十" else 100)
-            digits = 0
-    return total + digits
+    with suppress(ValueError):
+        return parse_numeral(number)
+    return None
 
 
 def _running(edges: Sequence[_Edge], count: int) -> set[int]:
-    """Segments that other pages repeat, or that count the pages; by identity."""
+    """Ids of segments repeated on other pages or counting pages."""
     alike: dict[tuple[str, str, bool], list[_Edge]] = defaultdict(list)
     for edge in edges:
         alike[edge.side, edge.words, edge.number is not None].append(edge)
@@ -228,10 +207,7 @@ def _running(edges: Sequence[_Edge], count: int) -> set[int]:
 
 
 def _add_beside_numbers(edges: Sequence[_Edge], running: set[int]) -> None:
-    """Add what shares its row with a page number, where numbers count three pages or more.
-
-    The head of a chapter of one page is repeated nowhere.
-    """
+    """Add segments beside a page number, such as the head of a one-page chapter."""
     by_row: dict[tuple[int, str, int], list[_Edge]] = defaultdict(list)
     for edge in edges:
         by_row[edge.page, edge.side, edge.row].append(edge)
@@ -251,11 +227,7 @@ def _add_beside_numbers(edges: Sequence[_Edge], running: set[int]) -> None:
 
 
 def _add_at_their_place(edges: Sequence[_Edge], running: set[int], count: int) -> None:
-    """Add the outermost rows at the place that has a running head on half of the pages.
-
-    The title of a section that is shorter than a page is repeated nowhere, and stands alone or
-    beside the title of its chapter.
-    """
+    """Add the outermost rows at the place of heads on half of the pages."""
     outermost: dict[tuple[str, int], list[_Edge]] = defaultdict(list)
     for edge in edges:
         if edge.row == 0 and edge.side in ("top", "bottom"):
@@ -272,15 +244,11 @@ def _add_at_their_place(edges: Sequence[_Edge], running: set[int], count: int) -
 
 
 def _spot(edge: _Edge) -> tuple[int, int]:
-    """Place and size of an edge, in whole points."""
     return round(edge.place), round(edge.segment.size)
 
 
 def _repeated(pages: Sequence[Sequence[Segment]]) -> set[int]:
-    """What is printed across the same place of several pages, and numbers of lines beside the text.
-
-    Numbers of lines are five or more, one below the other, the same on each page.
-    """
+    """Slanted text across several pages, and columns of five or more line numbers."""
     across: dict[tuple[str, int, int], list[tuple[int, Segment]]] = defaultdict(list)
     columns: dict[tuple[int, tuple[str, ...]], list[tuple[int, list[Segment]]]] = defaultdict(list)
     for number, parts in enumerate(pages):
@@ -315,7 +283,7 @@ def _counts_on(edge: _Edge, other: _Edge) -> bool:
 
 
 def _is_decorated(words: str, edge: _Edge, count: int) -> bool:
-    """Whether something is a page number by its form alone: - 3 -, 3/10, 第3頁, Page 3."""
+    """Whether its form alone makes a page number: - 3 -, 3/10, 第3頁, Page 3."""
     if " #" in words and not _PAGE_NUMBER.fullmatch(words.replace("#", "1")):
         return False
     if words == "#":
@@ -326,12 +294,11 @@ def _is_decorated(words: str, edge: _Edge, count: int) -> bool:
 
 
 def _is_set_apart(words: str, edge: _Edge, count: int) -> bool:
-    """Whether a bare number is the number of its page, far from all text of a short document."""
     return words == "#" and count <= 2 and edge.number == edge.page + 1 and edge.is_far
 
 
 def _heads_a_table(row: Sequence[Segment], inner: Sequence[Segment]) -> bool:
-    """Whether the next row inward has its cells under those of this one."""
+    """Whether the next row inward has cells below these."""
     if len(row) < 2 or len(inner) < 2:
         return False
     aligned = sum(

@@ -1,32 +1,297 @@
-"""Workbooks of Excel as documents: a section for each sheet, a line for each row.
+"""Excel workbooks as documents: a section per sheet, a line per row.
 
-Not read, and named with their number, are hidden sheets, rows and columns, charts, pictures, what
-is printed above and below a sheet, and formulas that were never calculated. What a filter hides
-for now is read.
+openpyxl (extra ``office``) gives the values calculated last; formulas and macros never run. Hidden
+rows, columns and sheets are counted; rows hidden by a filter are read.
 """
 
+import re
+import tempfile
+import warnings
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
 from datetime import date, datetime, time, timedelta
+from functools import cached_property
 from io import BytesIO
 from itertools import chain, groupby, islice, product
-from pathlib import PurePosixPath
-from typing import TYPE_CHECKING, Any
+from pathlib import Path, PurePosixPath
+from typing import IO, TYPE_CHECKING, Any, cast
+from zipfile import ZIP_DEFLATED, BadZipFile, ZipFile
+
+from lxml import etree
 
 from localrag.corpus.readers import number_formats
-from localrag.corpus.readers.drawings import diagram, paragraphs
-from localrag.corpus.readers.grids import LOOKED_AT, Grid, Merged, cell, lines_of
-from localrag.corpus.readers.package import Package, relation_of
-from localrag.corpus.readers.prose import Heading, prose, without_text
-from localrag.corpus.readers.text import drop_controls, stem
-from localrag.corpus.readers.types import Limits, Omission
-from localrag.corpus.readers.workbook import Layout, Opened, layout_of, opened_workbook
+from localrag.corpus.readers.package import (
+    OLE,
+    STRICT,
+    Package,
+    diagram,
+    holds,
+    no_package,
+    paragraphs,
+    relation_of,
+)
+from localrag.corpus.readers.prose import Heading, TextBuilder, prose, without_text
+from localrag.corpus.readers.tables import LOOKED_AT, Grid, Merged, lines_of
+from localrag.corpus.readers.text import cell, drop_controls
+from localrag.corpus.readers.types import Limits, omitted
 from localrag.corpus.types import Document
-from localrag.errors import InputError
+from localrag.errors import InputError, to_install
 from localrag.language import N_
 
 if TYPE_CHECKING:
     from openpyxl.cell.read_only import ReadOnlyCell
+
+# Members of other kinds of files, with the message for each.
+_OTHERS = {
+    "xl/workbook.bin": N_("{table} is a binary workbook (.xlsb)."),
+    "word/document.xml": N_("{table} is a document of Word."),
+    "ppt/presentation.xml": N_("{table} is a presentation of PowerPoint."),
+    "content.xml": N_("{table} is an OpenDocument file."),
+}
+_WORKBOOK = "xl/workbook.xml"
+_TEXTS = "xl/sharedStrings.xml"
+# Unpacked size, and its ratio to the packed size; small files need no ratio.
+_UNPACKED, _RATIO, _SMALL = 1_000_000_000, 200, 20_000_000
+# openpyxl holds all texts in memory.
+_TEXT_BYTES = 300_000_000
+_BLOCK = 1 << 20
+# openpyxl reads no Strict namespaces, so they are replaced.
+_STRICT = STRICT.encode()
+_NAMESPACE = re.compile(re.escape(_STRICT) + rb"(\w+)/(\w+)")
+_TRANSITIONAL = rb"http://schemas.openxmlformats.org/\1/2006/\2"
+_LONGEST_NAMESPACE = 200
+
+
+@dataclass(frozen=True, slots=True)
+class Opened:
+    """An open workbook.
+
+    Attributes:
+        values: read-only openpyxl workbook with the values calculated last.
+        formulas: the same with formulas; None without formulas.
+        stream: the file of both, with transitional namespaces.
+    """
+
+    values: Any
+    formulas: Any
+    stream: IO[bytes]
+
+
+@contextmanager
+def opened_workbook(
+    stream: IO[bytes], name: str, aside: Path | None = None, most: int = _UNPACKED
+) -> Iterator[Opened]:
+    """Open a workbook from a seekable file.
+
+    `aside` is the folder for a temporary file, `most` the limit for unpacked bytes. Encrypted,
+    damaged, oversized and other files are InputErrors. So is any other exception inside.
+    """
+    try:
+        import openpyxl
+    except ImportError as error:
+        raise InputError(
+            N_("Reading a workbook of Excel needs openpyxl."), to_install("office")
+        ) from error
+    _require_workbook(stream, name, min(most, _UNPACKED))
+    with warnings.catch_warnings(), ExitStack() as opened:
+        # openpyxl warns about everything it ignores: styles, drawings, validation.
+        warnings.simplefilter("ignore")
+        try:
+            stream = _as_transitional(stream, opened, aside)
+            values = openpyxl.load_workbook(stream, read_only=True, data_only=True)
+            opened.callback(values.close)
+            formulas = None
+            if _has_formulas(stream):
+                formulas = openpyxl.load_workbook(stream, read_only=True)
+                opened.callback(formulas.close)
+            for sheet in (*values.worksheets, *(formulas.worksheets if formulas else ())):
+                # The declared size of a sheet may be wrong.
+                sheet.reset_dimensions()
+            yield Opened(values, formulas, stream)
+        except InputError:
+            raise
+        except Exception as error:
+            # openpyxl raises many kinds of errors on damaged files.
+            raise _damaged(name) from error
+
+
+def _as_transitional(stream: IO[bytes], opened: ExitStack, aside: Path | None) -> IO[bytes]:
+    with ZipFile(stream) as archive:
+        with archive.open("_rels/.rels") as part:
+            if _STRICT not in part.read(_BLOCK):
+                return stream
+        with ExitStack() as until_written:
+            new = until_written.enter_context(tempfile.TemporaryFile(dir=aside))
+            _write_transitional(archive, cast("IO[bytes]", new))
+            opened.push(until_written.pop_all())
+    return cast("IO[bytes]", new)
+
+
+def _write_transitional(archive: ZipFile, out: IO[bytes]) -> None:
+    """Rewrite a Strict archive with the usual namespaces; its size is bounded already."""
+    with ZipFile(out, "w", ZIP_DEFLATED, compresslevel=1) as written:
+        for member in archive.infolist():
+            with archive.open(member) as part, written.open(member.filename, "w") as new:
+                if member.filename.endswith((".xml", ".rels")):
+                    for block in _rewritten(part):
+                        new.write(block)
+                else:
+                    while block := part.read(_BLOCK):
+                        new.write(block)
+
+
+def _rewritten(part: IO[bytes]) -> Iterator[bytes]:
+    before = b""
+    while block := part.read(_BLOCK):
+        before += block
+        # A namespace may continue in the next block, so its beginning is held back.
+        begun = before.rfind(b"http", max(0, len(before) - _LONGEST_NAMESPACE))
+        cut = len(before) if begun < 0 else begun
+        yield _transitional(before[:cut])
+        before = before[cut:]
+    yield _transitional(before)
+
+
+def _transitional(xml: bytes) -> bytes:
+    return _NAMESPACE.sub(_TRANSITIONAL, xml) if _STRICT in xml else xml
+
+
+def _require_workbook(stream: IO[bytes], name: str, most: int) -> None:
+    stream.seek(0)
+    if stream.read(len(OLE)) == OLE:
+        raise no_package(stream)
+    try:
+        with ZipFile(stream) as archive:
+            members = {member.filename: member.file_size for member in archive.infolist()}
+    except (BadZipFile, UnicodeDecodeError) as error:
+        raise _damaged(name) from error
+    if _WORKBOOK not in members:
+        found = (words for member, words in _OTHERS.items() if member in members)
+        raise InputError(
+            next(found, N_("{table} is a ZIP archive, but no workbook of Excel.")),
+            N_("Open it and save it as .xlsx or CSV."),
+            table=name,
+        )
+    unpacked, packed = sum(members.values()), stream.seek(0, 2)
+    if unpacked > min(most, max(packed * _RATIO, _SMALL)) or members.get(_TEXTS, 0) > _TEXT_BYTES:
+        raise InputError(
+            N_("{table} unpacks to too much data ({unpacked:,} bytes of {packed:,})."),
+            N_("Check where it came from, or save the sheet as CSV."),
+            table=name,
+            unpacked=unpacked,
+            packed=packed,
+        )
+
+
+def _damaged(name: str) -> InputError:
+    return InputError(
+        N_("{table} is damaged, or no workbook that can be read."),
+        N_("Open it in Excel and save it again as .xlsx, or as CSV."),
+        table=name,
+    )
+
+
+def _has_formulas(stream: IO[bytes]) -> bool:
+    with ZipFile(stream) as archive:
+        for member in archive.namelist():
+            if member.startswith("xl/worksheets/") and member.endswith(".xml"):
+                with archive.open(member) as part:
+                    if holds(part, [b"<f>", b"<f ", b"<f/", b":f>", b":f ", b":f/"]):
+                        return True
+    return False
+
+
+@dataclass(frozen=True)
+class Layout:
+    """The layout of a sheet. Rows and columns are counted from 1.
+
+    Attributes:
+        hidden_rows: rows hidden by hand, not by a filter.
+        hidden_columns: hidden columns.
+        merged: merged cells: first row, first column, last row, last column.
+        header: first row of the filter; 0 without one.
+        rows: number of rows in the file.
+        last_row: number of the last row.
+        width: last column with content; 0 if empty.
+        margins: number of printed headers and footers.
+    """
+
+    hidden_rows: frozenset[int]
+    hidden_columns: frozenset[int]
+    merged: tuple[tuple[int, int, int, int], ...]
+    header: int
+    rows: int
+    last_row: int
+    width: int
+    margins: int
+
+    @cached_property
+    def merged_from(self) -> dict[int, list[tuple[int, int, int, int]]]:
+        """Merged cells by first row."""
+        found: dict[int, list[tuple[int, int, int, int]]] = {}
+        for one in self.merged:
+            found.setdefault(one[0], []).append(one)
+        return found
+
+
+_WIDEST = 16_384
+_COLUMN = re.compile("[A-Z]{1,3}")
+
+
+def layout_of(opened: Opened, part: str) -> Layout:
+    """Read the layout of a sheet by its part; read-only openpyxl has none."""
+    from openpyxl.utils.cell import column_index_from_string, range_boundaries
+
+    rows: set[int] = set()
+    columns: set[int] = set()
+    merged: list[tuple[int, int, int, int]] = []
+    filtered: tuple[int, int] | None = None
+    is_filtering, header, number, count = False, 0, 0, 0
+    column = width = margins = 0
+    with ZipFile(opened.stream) as archive, archive.open(part) as file:
+        tags = ("row", "col", "mergeCell", "autoFilter", "filterColumn", "c", "headerFooter")
+        walk = etree.iterparse(
+            file, tag=[f"{{*}}{tag}" for tag in tags], resolve_entities=False, no_network=True
+        )
+        for _event, element in walk:
+            tag = element.tag.rpartition("}")[2]
+            if tag == "c":
+                named = _COLUMN.match(element.get("r", ""))
+                column = column_index_from_string(named[0]) if named else column + 1
+                width = max(width, column) if len(element) else width
+            elif tag == "row":
+                number, column, count = int(element.get("r") or number + 1), 0, count + 1
+                if element.get("hidden") in ("1", "true"):
+                    rows.add(number)
+            elif tag == "col" and element.get("hidden") in ("1", "true"):
+                last = min(int(element.get("max", 0)), _WIDEST)
+                columns.update(range(int(element.get("min", 1)), last + 1))
+            elif tag == "headerFooter":
+                margins = sum(bool(part.text) for part in element)
+            elif tag == "mergeCell":
+                left, top, right, bottom = range_boundaries(element.get("ref"))
+                merged.append((top, left, bottom, right))
+            elif tag == "filterColumn":
+                is_filtering = True
+            elif tag == "autoFilter":
+                _, top, _, bottom = range_boundaries(element.get("ref"))
+                header, filtered = top, (top, bottom)
+            if tag != "filterColumn":
+                _forget(element)
+    if filtered and is_filtering:
+        rows -= set(range(filtered[0], filtered[1] + 1))
+    hidden = frozenset(rows), frozenset(columns)
+    return Layout(*hidden, tuple(merged), header, count, number, width, margins)
+
+
+def _forget(element: etree._Element) -> None:
+    element.clear()
+    parent = element.getparent()
+    while parent is not None and element.getprevious() is not None:
+        del parent[0]
+
 
 HIDDEN_SHEETS = N_("hidden sheets")
 HIDDEN_ROWS = N_("hidden rows")
@@ -38,42 +303,26 @@ NOT_CALCULATED = N_("formulas that were never calculated")
 OTHER_FORMATS = N_("numbers shown without their format")
 EMBEDDED = N_("embedded files")
 
-# So many empty rows may follow each other, as in `localrag.ops.batch.workbook`.
+# Allowed consecutive empty rows, as in `localrag.ops.batch.workbook`.
 _EMPTY = 65_536
-# Cells that are looked at, empty ones too: a million rows of twenty columns have fewer.
+# Limit for cells, empty ones included: a million rows of twenty columns have fewer.
 _CELLS = 30_000_000
-# Cells beneath merged ones that are left out; where there are more, they are read.
+# Limit for cells covered by merged ones; beyond it they are read.
 _COVERED = 500_000
-# What a character of text takes until it is stored.
+# Memory per character until it is stored.
 _BYTES_A_CHARACTER = 20
 
 
 def read_xlsx(name: str, data: bytes, limits: Limits) -> Iterator[Document]:
-    """Read the visible sheets of a workbook as one document.
-
-    Raises:
-        InputError: openpyxl is missing; the file is encrypted, damaged, unpacks to too much, or
-            holds no text.
-    """
-    with opened_workbook(BytesIO(data), _file(name), limits.aside, limits.file_bytes) as opened:
+    """Read the visible sheets of a workbook as one document."""
+    file = PurePosixPath(name.rpartition("!")[2]).name
+    with opened_workbook(BytesIO(data), file, limits.aside, limits.file_bytes) as opened:
         reading = _Reading(opened, Package(_whole(opened), limits), limits)
         text, headings = reading.text()
-    omissions = [Omission(what, count) for what, count in reading.left_out.items()]
+    omissions = omitted(reading.left_out)
     if not text:
         raise without_text("XLSX", omissions)
-    yield prose(
-        id_=name,
-        title=stem(name),
-        kind="xlsx",
-        text=text,
-        source=name,
-        headings=headings,
-        omissions=omissions,
-    )
-
-
-def _file(name: str) -> str:
-    return PurePosixPath(name.rpartition("!")[2]).name
+    yield prose(id_=name, kind="xlsx", text=text, headings=headings, omissions=omissions)
 
 
 def _whole(opened: Opened) -> bytes:
@@ -85,7 +334,7 @@ class _Reading:
     """Reads a workbook, sheet by sheet.
 
     Attributes:
-        left_out: what was not read, and how many.
+        left_out: counts of unread parts.
     """
 
     def __init__(self, opened: Opened, package: Package, limits: Limits) -> None:
@@ -95,29 +344,24 @@ class _Reading:
         self.left_out = Counter[str]()
 
     def text(self) -> tuple[str, list[Heading]]:
-        """The text of all sheets that are shown, with their names as headings."""
-        parts: list[str] = []
-        headings: list[Heading] = []
-        length = 0
+        """The text of all visible sheets, with their names as headings."""
+        written = TextBuilder()
         for sheet, part in self._sheets():
             title = cell(drop_controls(sheet.title))
-            begun = length
+            begun = written.length
             for line in self._lines(sheet, part):
-                if length == begun:
-                    headings.append(Heading(1, title, length, length + len(title) + 1))
-                    parts.append(title + "\n")
-                    length += len(title) + 1
-                parts.append(line + "\n")
-                length += len(line) + 1
-                if length > self._most:
+                if written.length == begun:
+                    written.add(title, depth=1)
+                written.add(line)
+                if written.length > self._most:
                     raise InputError(
                         N_("The workbook holds too much text."),
                         N_("Split it into several files, or save its sheets as CSV."),
                     )
-        return "".join(parts), headings
+        return written.text, written.headings
 
     def _sheets(self) -> Iterator[tuple[Any, str]]:
-        """The sheets that are shown, in their order, each with the name of its part."""
+        """The visible sheets in order, each with the name of its part."""
         book = "xl/workbook.xml"
         related = self._package.relations(book)
         kinds = {}
@@ -134,7 +378,7 @@ class _Reading:
 
     def _lines(self, sheet: Any, part: str) -> Iterator[str]:
         layout = layout_of(self._opened, part)
-        # Reading ends where too many rows are empty.
+        # Reading ends after too many empty rows.
         if layout.width * min(layout.last_row, layout.rows + _EMPTY) > _CELLS:
             raise InputError(
                 N_("Sheet {sheet} has {rows:,} rows of {columns:,} columns, which is too many."),
@@ -151,25 +395,21 @@ class _Reading:
             if count:
                 self.left_out[what] += count
         shown = [at for at in range(1, layout.width + 1) if at not in layout.hidden_columns]
-        # What is between empty rows is a table of its own.
-        for holds, block in groupby(self._rows(sheet, layout, shown), lambda row: any(row[1])):
-            if holds:
+        # Empty rows separate tables.
+        for is_filled, block in groupby(self._rows(sheet, layout, shown), lambda row: any(row[1])):
+            if is_filled:
                 yield from lines_of(_grid(block, layout, shown))
         yield from self._beside(part)
 
     def _rows(
         self, sheet: Any, layout: Layout, shown: Sequence[int]
     ) -> Iterator[tuple[int, list[str]]]:
-        """Yield the number of each row that is shown, and what its cells show.
-
-        Raises:
-            InputError: too many empty rows follow each other.
-        """
+        """Yield the number of each visible row, and the texts of its cells."""
         if not layout.width:
             return
         formulas = self._opened.formulas
         written = formulas[sheet.title].iter_rows(max_col=layout.width) if formulas else None
-        # What lies beneath merged cells is not shown.
+        # Merged cells hide the cells below them.
         covered = _covered(layout)
         empty = 0
         for number, cells in enumerate(sheet.iter_rows(max_col=layout.width), 1):
@@ -222,7 +462,7 @@ class _Reading:
         return text
 
     def _beside(self, part: str) -> Iterator[str]:
-        """Yield the comments and the text boxes of a sheet; pictures and charts are counted."""
+        """Yield comments and text boxes of a sheet; count pictures and charts."""
         for relation in self._package.relations(part).values():
             if not self._package.has(relation.target):
                 continue
@@ -251,7 +491,7 @@ def _format_of(found: "ReadOnlyCell") -> str:
 
 
 def _as_date(found: "ReadOnlyCell", value: object) -> object:
-    """The day of a number whose format openpyxl does not know as one of dates."""
+    """The day of a number whose date format openpyxl does not know."""
     from openpyxl.utils.datetime import from_excel
 
     if isinstance(value, bool) or not isinstance(value, int | float):
@@ -264,7 +504,7 @@ def _as_date(found: "ReadOnlyCell", value: object) -> object:
 
 
 def _covered(layout: Layout) -> set[tuple[int, int]]:
-    """Rows and columns, from 1, of the cells that merged ones cover, as far as they are few."""
+    """Rows and columns, from 1, of the cells below merged ones, up to a limit."""
     covered: set[tuple[int, int]] = set()
     for top, left, bottom, right in layout.merged:
         if len(covered) + (bottom - top + 1) * (right - left + 1) > _COVERED:
@@ -288,7 +528,6 @@ def _grid(block: Iterator[tuple[int, list[str]]], layout: Layout, shown: Sequenc
 
 
 def _comments(root: Any) -> Iterator[str]:
-    """The comments of a sheet, each behind the name of its cell."""
     for comment in root.iterfind(".//{*}comment"):
         words = "".join(run.text or "" for run in comment.iterfind(".//{*}t"))
         if line := cell(drop_controls(words)):

@@ -1,25 +1,21 @@
-"""Presentations of PowerPoint as documents: a page and a section for each slide.
+"""PowerPoint presentations as documents: a page and a section per slide.
 
-This is a walk over the XML with lxml. `python-pptx` reads text boxes, tables, groups and notes,
-too. It gives no text of SmartArt and of comments and reads no Strict file. What layouts and masters
-show on slides is read once, with the first slide that shows it.
-
-Not read, and named with their number, are hidden slides, charts, pictures and embedded files.
+`python-pptx` has no text of SmartArt and comments, and reads no Strict files, so lxml walks the
+XML. Text of layouts and masters is read with the first slide showing it.
 """
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from zipfile import BadZipFile
 
 from lxml import etree
 
-from localrag.corpus.readers.drawings import diagram, paragraphs
-from localrag.corpus.readers.grids import Grid, Merged, cell, lines_of
-from localrag.corpus.readers.package import Package, chosen, relation_of
-from localrag.corpus.readers.prose import Heading, prose, without_text
+from localrag.corpus.readers.package import Package, chosen, diagram, paragraphs, relation_of
+from localrag.corpus.readers.prose import TextBuilder, prose, without_text
 from localrag.corpus.readers.sheets import CHARTS, EMBEDDED, PICTURES
-from localrag.corpus.readers.text import brief, drop_controls, stem
-from localrag.corpus.readers.types import Limits, Omission
+from localrag.corpus.readers.tables import Grid, Merged, lines_of
+from localrag.corpus.readers.text import brief, cell, drop_controls
+from localrag.corpus.readers.types import Limits, omitted
 from localrag.corpus.types import PAGE_STARTS, Document
 from localrag.errors import InputError
 from localrag.language import N_
@@ -27,53 +23,46 @@ from localrag.language import N_
 HIDDEN_SLIDES = N_("hidden slides")
 
 _TITLES = ("title", "ctrTitle")
-# Numbers and dates of slides, and the picture of the slide above the notes.
+# Placeholders for slide number, date, slide picture and header of notes.
 _FRAME = ("sldNum", "dt", "sldImg", "hdr")
-# What shows behind a slide, and behind that, by the element of each.
+# The layer behind a slide, and behind its layout.
 _BENEATH = {"sld": "slideLayout", "sldLayout": "slideMaster"}
 _DEEPEST = 50
 
 
 def read_pptx(name: str, data: bytes, limits: Limits) -> Iterator[Document]:
-    """Read the slides that are shown as one document; its pages have the numbers of the slides.
-
-    Raises:
-        InputError: the file is damaged, of another format, unpacks to too much, or has no text.
-    """
+    """Read the visible slides as one document; pages have the slide numbers."""
     try:
         package = Package(data, limits)
-        written, left_out = _read(package)
+        written, pages, left_out = _read(package)
     except (BadZipFile, KeyError, ValueError) as error:
         raise _damaged() from error
-    text = "".join(written.parts)
-    omissions = [Omission(what, count) for what, count in left_out.items()]
-    if not text:
+    omissions = omitted(left_out)
+    if not written.text:
         raise without_text("PPTX", omissions)
     yield prose(
         id_=name,
-        title=stem(name),
         kind="pptx",
-        text=text,
-        source=name,
+        text=written.text,
         headings=written.headings,
-        pages=written.pages,
-        metadata={PAGE_STARTS: ",".join(map(str, written.pages))},
+        pages=pages,
+        metadata={PAGE_STARTS: ",".join(map(str, pages))},
         omissions=omissions,
     )
 
 
-def _read(package: Package) -> tuple["_Written", Counter[str]]:
+def _read(package: Package) -> tuple[TextBuilder, list[int], Counter[str]]:
     presentation = package.main("ppt/presentation.xml")
     if not presentation.startswith("ppt/"):
         raise InputError(
             N_("The file is no presentation of PowerPoint."), N_("Give it its own suffix.")
         )
-    written = _Written()
+    written, pages = TextBuilder(), list[int]()
     left_out = Counter[str]()
     footers: set[str] = set()
     layers: set[str] = set()
     for number, part in enumerate(_slides(package, presentation), 1):
-        written.pages.append(written.length)
+        pages.append(written.length)
         root = package.root(part)
         if root.get("show") in ("0", "false"):
             left_out[HIDDEN_SLIDES] += 1
@@ -84,15 +73,17 @@ def _read(package: Package) -> tuple["_Written", Counter[str]]:
         if not (slide.title or lines or notes or comments):
             continue
         is_ascii = "".join((slide.title, *lines, *notes)).isascii()
-        written.head(1, slide.title or (f"Slide {number}" if is_ascii else f"スライド{number}"))
-        written.add(lines)
-        if notes:
-            written.head(2, "Notes" if is_ascii else "ノート")
-            written.add(notes)
-        if comments:
-            written.head(2, "Comments" if is_ascii else "コメント")
-            written.add(comments)
-    return written, left_out
+        title = slide.title or (f"Slide {number}" if is_ascii else f"スライド{number}")
+        for depth, heading, below in (
+            (1, title, lines),
+            (2, "Notes" if is_ascii else "ノート", notes),
+            (2, "Comments" if is_ascii else "コメント", comments),
+        ):
+            if depth == 1 or below:
+                written.add(heading, depth, brief(heading))
+            for line in below:
+                written.add(line)
+    return written, pages, left_out
 
 
 def _damaged() -> InputError:
@@ -101,29 +92,8 @@ def _damaged() -> InputError:
     )
 
 
-class _Written:
-    """The text of the slides so far."""
-
-    def __init__(self) -> None:
-        self.parts: list[str] = []
-        self.headings: list[Heading] = []
-        self.pages: list[int] = []
-        self.length = 0
-
-    def add(self, lines: Sequence[str]) -> None:
-        for line in lines:
-            self.parts.append(line + "\n")
-            self.length += len(line) + 1
-
-    def head(self, depth: int, line: str) -> None:
-        """Add a line that is a heading."""
-        begun = self.length
-        self.add([line])
-        self.headings.append(Heading(depth, brief(line), begun, self.length))
-
-
 def _slides(package: Package, presentation: str) -> Iterator[str]:
-    """The parts of the slides, in the order in which they are shown."""
+    """The parts of the slides in display order."""
     related = package.relations(presentation)
     for element in package.root(presentation).iterfind("{*}sldIdLst/{*}sldId"):
         relation = relation_of(element, related)
@@ -138,12 +108,12 @@ class _Slide:
     Args:
         package: the file.
         part: name of the slide's part.
-        footers: lines of footers that were read; those of this one are added.
-        left_out: what was not read, and how many.
-        is_layer: whether it is a layout or a master: its placeholders are not shown.
+        footers: footer lines read so far; updated.
+        left_out: counts of unread parts; updated.
+        is_layer: whether it is a layout or master, with invisible placeholders.
 
     Attributes:
-        title: in one line; "" without one. It is there when the lines are read.
+        title: in one line, available after the lines are read; "" without one.
     """
 
     def __init__(
@@ -162,18 +132,12 @@ class _Slide:
         self.title = ""
 
     def lines(self, root: etree._Element) -> Iterator[str]:
-        """Yield the lines of the slide but for its title."""
         tree = root.find("{*}cSld/{*}spTree")
         if tree is not None:
             yield from self._shapes(tree, 0)
 
     def behind(self, root: etree._Element, known: set[str]) -> Iterator[str]:
-        """Yield what the layout and the master show on the slide.
-
-        Args:
-            root: of the slide, or of the layout.
-            known: names of the layouts and masters that were read; those of this one are added.
-        """
+        """Yield the text shown by layout and master."""
         beneath = _BENEATH.get(etree.QName(root).localname)
         if beneath is None or root.get("showMasterSp") in ("0", "false"):
             return
@@ -188,7 +152,7 @@ class _Slide:
             yield from layer.behind(below, known)
 
     def notes(self) -> Iterator[str]:
-        """Yield what the speaker is to say."""
+        """Yield the speaker notes."""
         for relation in self._related.values():
             if relation.kind == "notesSlide" and self._package.has(relation.target):
                 for shape in self._package.root(relation.target).iterfind(".//{*}sp"):
@@ -196,7 +160,7 @@ class _Slide:
                         yield from paragraphs(shape.find("{*}txBody"))
 
     def comments(self) -> Iterator[str]:
-        """Yield what was remarked on the slide."""
+        """Yield the comments on the slide."""
         for relation in self._related.values():
             if relation.kind in ("comments", "comment") and self._package.has(relation.target):
                 root = self._package.root(relation.target)
@@ -246,7 +210,7 @@ class _Slide:
 
 
 def _place(shape: etree._Element) -> str:
-    """What a shape is for in the layout ("title", "body"); "" where it is for nothing there."""
+    """The placeholder type of a shape ("title", "body"); "" without one."""
     found = shape.find("{*}nvSpPr/{*}nvPr/{*}ph")
     return "" if found is None else found.get("type", "body")
 

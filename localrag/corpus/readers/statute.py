@@ -1,4 +1,4 @@
-"""Writes a statute line by line, remembers where each provision stands, and says it in words."""
+"""Builds the document of a statute line by line, with places in words."""
 
 import re
 from collections import Counter
@@ -11,6 +11,7 @@ from localrag.corpus.types import ARTICLES, ITEMS, PARAGRAPHS, Document, Locator
 from localrag.errors import InputError
 from localrag.language import N_
 from localrag.text.harmless import shorten
+from localrag_indexes.analysis.normalize import to_kanji
 
 _DIGITS = "〇一二三四五六七八九"
 _UNITS = {"十": 10, "百": 100, "千": 1000}
@@ -22,22 +23,12 @@ _ITEM_TITLE = re.compile(rf"(?:[{_KANJI}のノ]|から|まで|及び|及ビ|及|
 
 
 def is_number(number: str) -> bool:
-    """Tell whether `number` has the form of a locator number: ``27``, ``27_36``, ``55:63``."""
+    """Whether `number` is a locator number: ``27``, ``27_36``, ``55:63``."""
     return len(number) <= _LONGEST_NUMBER and _WELL_FORMED.fullmatch(number) is not None
 
 
-def kanji(number: int) -> str:
-    """Write ``36`` as 三十六; for 0 < `number` < 10000."""
-    words = ""
-    for unit, size in (("千", 1000), ("百", 100), ("十", 10)):
-        count, number = divmod(number, size)
-        if count:
-            words += ("" if count == 1 else _DIGITS[count]) + unit
-    return words + (_DIGITS[number] if number else "")
-
-
 def integer(printed: str) -> int:
-    """Read 三十六, 三六 or ３６ as 36; `printed` holds nothing but digits of one of these forms."""
+    """Read 三十六, 三六 or ３６ as 36; `printed` has only digits of one of these forms."""
     if not any(unit in printed for unit in _UNITS):
         return int("".join(str(_DIGITS.index(c)) if c in _DIGITS else c for c in printed))
     total, digit = 0, 0
@@ -51,15 +42,7 @@ def integer(printed: str) -> int:
 
 
 def article_number(number: str, title: str) -> str:
-    """Find the locator number of an article.
-
-    Args:
-        number: as the file states it; taken where well-formed.
-        title: as printed, read otherwise (第五十五条から第六十三条まで is ``55:63``).
-
-    Returns:
-        The number, empty where neither tells it.
-    """
+    """The locator number of an article, by its number or else its title; "" without one."""
     if is_number(number):
         return number
     title = title[:_LONGEST_TITLE]
@@ -73,20 +56,20 @@ def article_number(number: str, title: str) -> str:
 
 
 def article_words(number: str, title: str) -> str:
-    """Return the printed title, or 第二十七条の三十六 from ``27_36`` where none is printed."""
+    """The printed title, or 第二十七条の三十六 for ``27_36``."""
     if title or not number:
         return title
     return "から".join(_branched(part, "条") for part in number.split(":"))
 
 
 def paragraph_words(number: str) -> str:
-    """Write 第六項 for ``6``."""
+    """第六項 for ``6``."""
     return "から".join(_branched(part, "項") for part in number.split(":"))
 
 
 @lru_cache(maxsize=8192)
 def item_words(title: str) -> str:
-    """Write 第一号の二 for the printed 一の二; other signs (イ, （１）) stay as printed."""
+    """第一号の二 for the printed 一の二; other signs (イ, （１）) stay as printed."""
     if _ITEM_TITLE.fullmatch(title):
         return _PRINTED_ITEM.sub(r"第\1号\2", title)
     return title
@@ -94,20 +77,20 @@ def item_words(title: str) -> str:
 
 @lru_cache(maxsize=8192)
 def _branched(number: str, counter: str) -> str:
-    main, *branches = (kanji(int(part)) for part in number.split("_"))
+    main, *branches = (to_kanji(n) if n else "" for n in map(int, number.split("_")))
     return f"第{main}{counter}" + "".join(f"の{branch}" for branch in branches)
 
 
-# Characters: of a number, of a title that it is read from, of the words of a place. Real ones stay
-# below a fifth of it; they stand in the id and the header of every passage.
+# Limits in characters for a number, a title read as number, and the words of a place. Real ones
+# stay below a fifth; ids and headers of all passages contain them.
 _LONGEST_NUMBER, _LONGEST_TITLE, _LONGEST_WORDS = 50, 100, 1_500
-# Article, paragraph, item and ten levels below it hold the same words, each once more.
+# Article, paragraph, item and ten deeper levels each repeat the same words.
 _LEVELS, _LITTLE = 12, 1_000_000
 _LAYER_ORDER = {ARTICLES: 0, PARAGRAPHS: 1, ITEMS: 2}
 
 
 class Place(NamedTuple):
-    """Where writing stands: the fields of a locator, and the same in words."""
+    """The present place: the fields of a locator, and the same in words."""
 
     words: str
     division: str = ""
@@ -117,7 +100,7 @@ class Place(NamedTuple):
     subitem: str = ""
 
     def step(self, words: str) -> str:
-        """Return the words of a place inside this one."""
+        """The words of a place inside this one."""
         return f"{self.words} {brief(words)}" if words else self.words
 
 
@@ -129,15 +112,7 @@ class _Draft(NamedTuple):
 
 
 class StatuteBuilder:
-    """Collects the lines of one statute, its provisions and its headings, in reading order.
-
-    Args:
-        law_id: id of the document.
-        title: as printed; the first words of every header.
-
-    Raises:
-        InputError: one of them is too long.
-    """
+    """Collects lines, provisions and headings of a statute, in reading order."""
 
     def __init__(self, law_id: str, title: str) -> None:
         self.law_id = bounded(N_("id"), law_id)
@@ -148,38 +123,31 @@ class StatuteBuilder:
         self._sections: list[Section] = []
 
     def line(self, text: str) -> None:
-        """Write one line; a blank one is not printed."""
+        """Write one line; blank lines are dropped."""
         if text and not text.isspace():
             self._parts.append(text)
             self.position += len(text) + 1
 
     def provision(self, layer: str, place: Place, start: int) -> None:
-        """Take all that was written since `start` as the provision at `place`."""
+        """Make the lines since `start` the provision at `place`."""
         if self.position > start:
             place = place._replace(words=shorten(place.words, _LONGEST_WORDS))
             self._drafts.append(_Draft(layer, place, start, self.position - 1))
 
     def section(self, depth: int, title: str, start: int) -> None:
-        """Put all that was written since `start` under the heading `title`."""
+        """Put the lines since `start` under the heading `title`."""
         if self.position > start:
             self._sections.append(Section(depth, title, start, self.position - 1))
 
     def document(self, source: str, metadata: Mapping[str, str]) -> Document:
-        """Make the statute as written so far.
-
-        Raises:
-            InputError: nothing of it is a provision.
-        """
+        """Make the document of the lines so far."""
         if not self._drafts:
-            raise InputError(
-                N_("The law holds no provisions."),
-                N_("The file is incomplete."),
-            )
+            raise InputError(N_("The law holds no provisions."), N_("The file is incomplete."))
         if sum(draft.end - draft.start for draft in self._drafts) > max(
             _LITTLE, _LEVELS * self.position
         ):
             raise InputError(
-                N_("The provisions of the law stand in each other, more than {n} deep."),
+                N_("The provisions of the law are nested more than {n} deep."),
                 N_("The file is damaged."),
                 n=_LEVELS,
             )
@@ -202,7 +170,7 @@ class StatuteBuilder:
         id_ = f"{self.law_id}#{locator.path}"
         seen[id_] += 1
         if seen[id_] > 1:
-            # Amending acts repeat article numbers, also inside one supplementary provision.
+            # Amending acts repeat article numbers, even inside one supplementary provision.
             id_ = f"{id_}~{seen[id_]}"
         return Passage(
             id=id_,

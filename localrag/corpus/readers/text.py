@@ -1,26 +1,28 @@
-"""What of a source becomes text: its characters, its encoding, names that are not too long.
+"""From bytes to text: encodings, control characters, names, fields of records.
 
-Decoding is strict: a wrong guess would store text that nobody wrote. Titles and ids stand in every
-passage of their document, so one of megabytes would fill the memory.
+Decoding is strict: a wrong guess would store text nobody wrote. Titles and ids are part of every
+passage, so their length is limited.
 """
 
 import codecs
 import re
+from collections.abc import Iterable
+from contextlib import suppress
 from pathlib import PurePosixPath
+from typing import Any
 from unicodedata import normalize
 
 from localrag.errors import InputError
 from localrag.language import N_, _
 from localrag.text.harmless import shorten
 
-# Document text is kept verbatim because quotes are checked against it. Control characters are the
-# one exception: they print as nothing, so no reader can quote them, and an escape sequence kept in
-# the store would reach the terminal of whoever looks at a hit.
+# Text is kept verbatim, because quotations are checked against it. Control characters are the
+# exception: nobody can quote them, and escape sequences would reach the user's terminal.
 _CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 
 
 def drop_controls(text: str) -> str:
-    """Drop C0 and C1 control characters but tab and newline; CR LF becomes newline."""
+    """Drop C0 and C1 control characters except tab and newline; CR LF becomes newline."""
     if "\r" in text:
         text = text.replace("\r\n", "\n").replace("\r", "\n")
     return _CONTROL.sub("", text)
@@ -28,17 +30,17 @@ def drop_controls(text: str) -> str:
 
 _BYTE_ORDER_MARKS = (
     (codecs.BOM_UTF8, "utf-8-sig"),
-    # Before UTF-16: its little-endian mark begins UTF-32's.
+    # Before UTF-16, whose little-endian mark also begins UTF-32.
     (codecs.BOM_UTF32_LE, "utf-32"),
     (codecs.BOM_UTF32_BE, "utf-32"),
     (codecs.BOM_UTF16_LE, "utf-16"),
     (codecs.BOM_UTF16_BE, "utf-16"),
 )
+# Encodings meant by the names in Japanese files.
 _WIDER = {"shift_jis": "cp932", "sjis": "cp932", "x_sjis": "cp932", "windows_31j": "cp932"}
-"""What is really meant by the names that Japanese files give for their encoding."""
+# Strictest first: nearly all EUC-JP is also valid CP932 (half-width katakana), but the first
+# hiragana of a CP932 text is not valid EUC-JP.
 _LEGACY = ("euc_jp", "cp932")
-"""Strictest first: nearly all EUC-JP bytes are also valid CP932 (as half-width katakana), while
-the first hiragana of a CP932 text is not valid EUC-JP."""
 _KANA = re.compile("[ぁ-んァ-ヶ]")
 _KANJI = re.compile("[一-鿿々]")
 _KANJI_RUN = re.compile("[一-鿿々]{2,}")
@@ -46,49 +48,38 @@ _SAVE_AS_UTF8 = N_("Save the file as UTF-8.")
 
 
 def decode(data: bytes, declared: str = "") -> str:
-    """Decode a file and drop control characters.
-
-    Args:
-        data: the whole file.
-        declared: the encoding the file itself names, tried before any guess.
-
-    Raises:
-        InputError: the file is empty or binary, or no encoding fits it beyond doubt.
-    """
+    """Decode a file for certain, or raise InputError; a declared encoding comes first."""
     text = drop_controls(_decode(data, declared))
     if not text.strip():
-        raise InputError(
-            N_("The file is empty."),
-            N_("Remove it, or check how it was saved."),
-        )
+        raise empty_file()
     return text
+
+
+def empty_file() -> InputError:
+    """The error for an empty file."""
+    return InputError(N_("The file is empty."), N_("Remove it, or check how it was saved."))
 
 
 _HALF_WIDTH = re.compile("[｡-ﾟ]")
 
 
 def decode_terse(data: bytes) -> str:
-    """Decode as `decode` what may have no kana: a name, a table, the subject of a message.
-
-    Where both EUC-JP and CP932 fit, it is the one in which no half-width kana come among the kanji.
-
-    Raises:
-        InputError: no encoding fits.
-    """
+    """Decode short text without kana, with the fewest half-width kana."""
     try:
         return decode(data)
     except InputError:
-        if b"\0" in data or not data.strip():
-            raise
-        readings = []
-        for encoding in _LEGACY:
-            try:
-                readings.append(data.decode(encoding))
-            except UnicodeDecodeError:
-                continue
-        if not readings:
+        readings = [text for one in _LEGACY if (text := first_decoded(data, [one])) is not None]
+        if b"\0" in data or not data.strip() or not readings:
             raise
         return drop_controls(min(readings, key=lambda text: len(_HALF_WIDTH.findall(text))))
+
+
+def first_decoded(data: bytes, encodings: Iterable[str]) -> str | None:
+    """Decode by the first fitting encoding; None if none fits."""
+    for encoding in encodings:
+        with suppress(LookupError, UnicodeDecodeError):
+            return data.decode(encoding)
+    return None
 
 
 def _decode(data: bytes, declared: str) -> str:
@@ -103,11 +94,8 @@ def _decode(data: bytes, declared: str) -> str:
     if b"\x1b$" in data and data.isascii():
         return _strict(data, "iso2022_jp")
     for encoding in ("utf-8", *_LEGACY):
-        try:
-            text = data.decode(encoding)
-        except UnicodeDecodeError:
-            continue
-        if encoding not in _LEGACY or _is_japanese(text):
+        text = first_decoded(data, [encoding])
+        if text is not None and (encoding not in _LEGACY or _is_japanese(text)):
             return text
     raise InputError(
         N_(
@@ -119,11 +107,6 @@ def _decode(data: bytes, declared: str) -> str:
 
 
 def _is_japanese(text: str) -> bool:
-    """Whether a legacy encoding fits not by accident.
-
-    Western text in Latin-1 often decodes to a kanji here and there, never to kana or to a text of
-    which most kanji stand together: 労働基準法第20条.
-    """
     together = sum(map(len, _KANJI_RUN.findall(text)))
     return bool(_KANA.search(text)) or together >= max(3, 0.7 * len(_KANJI.findall(text)))
 
@@ -146,26 +129,18 @@ def _strict(data: bytes, encoding: str) -> str:
         ) from error
 
 
-# Characters. Titles of laws and of pages of a wiki stay below 300, paths of files below 1,000.
+# Characters. Titles of laws and wiki pages stay below 300, paths below 1,000.
 _LONGEST_NAME = 1_000
 _LONGEST_HEADING = 300
 
 
 def stem(name: str) -> str:
-    """Return the last part of a source's name, without folders, archive and suffix, in NFC."""
+    """The file name of a source without folders, archive and suffix, in NFC."""
     return normalize("NFC", PurePosixPath(name.rpartition("!")[2]).stem)
 
 
 def bounded(what: str, name: str) -> str:
-    """Return a name that is short enough to stand in every passage.
-
-    Args:
-        what: it is the name of, a message marked with `N_`.
-        name: the name.
-
-    Raises:
-        InputError: it is not.
-    """
+    """Return a name if it is short enough for every passage."""
     if len(name) > _LONGEST_NAME:
         raise InputError(
             N_("The {what} has {n:,} characters, more than {most:,}."),
@@ -178,5 +153,34 @@ def bounded(what: str, name: str) -> str:
 
 
 def brief(heading: str) -> str:
-    """Return a heading as it stands in headers: one that is a whole text by itself is cut."""
+    """A heading for headers; very long ones are cut."""
     return shorten(heading, _LONGEST_HEADING)
+
+
+def cell(text: str) -> str:
+    """A cell as part of a line, its own line breaks removed."""
+    parts = [part.strip(" \t　") for part in text.replace("\t", " ").split("\n")]
+    joined = ""
+    for part in filter(None, parts):
+        between = " " if joined and joined[-1].isascii() and part[0].isascii() else "　"
+        joined += (between if joined else "") + part
+    return joined
+
+
+def string(record: dict[str, Any], key: str) -> str:
+    """A string field without control characters; "" if missing."""
+    value = record.get(key)
+    if value is None:
+        return ""
+    if isinstance(value, int) and not isinstance(value, bool):
+        value = str(value)
+    if not isinstance(value, str):
+        raise InputError(
+            N_("The field {key!r} is not a string."), N_("Write it as a JSON string."), key=key
+        )
+    return drop_controls(value)
+
+
+def one_line(text: str) -> str:
+    """Replace line breaks and tabs by spaces, for titles and ids."""
+    return text.replace("\n", " ").replace("\t", " ").strip()

@@ -1,15 +1,15 @@
-"""What reading gives besides documents (failures, files without a reader …), and its limits."""
+"""Results of reading besides documents, and its limits."""
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from localrag.corpus.types import Document, Omission
 from localrag.errors import InputError, LocalragError
 
 if TYPE_CHECKING:
-    from localrag.corpus.readers.scans import Scans
+    from localrag.corpus.readers.ocr import Scans
 
 __all__ = [
     "Limits",
@@ -25,16 +25,16 @@ __all__ = [
 
 
 class OnlyImagesError(InputError):
-    """A file, or a page of it, is an image: only OCR can read it."""
+    """A file or page is an image and needs OCR."""
 
 
 @dataclass(frozen=True, slots=True)
 class Unread:
-    """Something that was not read.
+    """Something not read.
 
     Attributes:
-        source: the file, with ``!member`` or ``:line`` where one file holds many documents.
-        problem: what is wrong, and what to do about it.
+        source: the file, with ``!member`` or ``:line`` inside it.
+        problem: the error.
     """
 
     source: str
@@ -42,28 +42,28 @@ class Unread:
 
     @property
     def cause(self) -> str:
-        """What is wrong, in the language in use."""
+        """The cause, in the interface language."""
         return self.problem.cause
 
     @property
     def cure(self) -> str:
-        """What to do about it; empty where nothing can be advised."""
+        """What to do about it; "" without advice."""
         return self.problem.cure
 
 
 @dataclass(frozen=True, slots=True)
 class ReadFailure(Unread):
-    """A file, or one member or line of it, that could not be read; the rest is not affected."""
+    """An unreadable file, member or line; the rest is not affected."""
 
     problem: InputError
 
 
 @dataclass(frozen=True, slots=True)
 class PassedOver(Unread):
-    """A file or a link in a folder, a member of a zip or an attachment that has no reader.
+    """A file, link, zip member or attachment without a reader.
 
     Attributes:
-        suffix: in lower case; the name where there is none; "" of a link.
+        suffix: in lower case; the name if there is no suffix; "" for a link.
     """
 
     suffix: str
@@ -71,11 +71,11 @@ class PassedOver(Unread):
 
 @dataclass(frozen=True, slots=True)
 class Mark:
-    """All that a streamed file holds up to a line has been given: reading can go on after it.
+    """All documents of a streamed file up to a line; reading can resume after it.
 
     Attributes:
         line: counted from 1.
-        bytes: of the file, as it lies on the disk, read so far; 0 where that is not known.
+        bytes: bytes of the file read so far; 0 if unknown.
     """
 
     line: int
@@ -84,31 +84,29 @@ class Mark:
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """How much one source may make the reader hold in memory or unpack.
+    """How much memory, disk and time one source may take.
 
     Attributes:
-        file_bytes: size of a file, or of a zip member after unpacking. Line-oriented files
-            (``.jsonl``, dumps, also compressed) and zip archives may be larger: they are streamed.
-        line_bytes: size of one line of a line-oriented file.
-        small_bytes: what a compressed file may unpack to, however small it is.
-        growth: how many times its size a larger one may unpack to; texts reach 20.
-        unpacked_bytes: what a zip may unpack to, in all; lines are held one at a time.
-        ratio: how many times its packed size a zip member may unpack to; members that unpack
-            to less than a megabyte are not held to it.
-        members: number of members of a zip archive.
-        memory_bytes: what parsing one source may take of memory, as far as it can be told
-            beforehand (`bounds`).
-        empty_lines: so many more empty lines than others a line-oriented file may have.
-        failures: so many lines or members of a file may be unreadable; where there are more, and
-            not as many documents, the rest of it is left out.
-        documents: so many a file may hold, however small it is.
-        aside: folder for what a reader keeps on the disk while it reads; None for the one that
-            the system has for temporary files, which others can look into.
-        scans: how pages are read that are images; None where they are not read.
-        converter: the program of LibreOffice, which writes files of old formats (.doc, .xls, .rtf)
-            as new ones to be read; None where nobody asked for it.
-        converting_seconds: what it may take for a file.
-        pdf_seconds: processor time that reading a PDF may take, besides 30 seconds a megabyte.
+        file_bytes: size of a file, or of an unpacked zip member. Streamed files (``.jsonl``, dumps)
+            and zips may be larger.
+        line_bytes: size of one line of a streamed file.
+        small_bytes: unpacked size always allowed for a compressed file.
+        growth: allowed ratio of unpacked to packed size; texts reach 20.
+        unpacked_bytes: total unpacked size of a zip.
+        ratio: allowed ratio for one zip member of more than a megabyte.
+        members: number of members of a zip.
+        memory_bytes: estimated memory for parsing one source (`bounds`).
+        empty_lines: allowed excess of empty lines in a streamed file.
+        failures: unreadable lines or members, after which the rest is left out, unless the file has
+            as many documents.
+        documents: number of documents allowed for any file.
+        aside: folder for temporary files; None for the system's, open to others.
+        scans: reads image pages; None to leave them out.
+        converter: LibreOffice, converts old formats (.doc, .xls, .rtf); None unless the user asked
+            for it.
+        converting_seconds: time limit for one conversion.
+        pdf_seconds: processor time for a PDF, besides 30 seconds per megabyte.
+        piece_bytes: size of a `LineBlock`.
     """
 
     file_bytes: int = 200_000_000
@@ -127,20 +125,21 @@ class Limits:
     converter: Path | None = None
     converting_seconds: int = 120
     pdf_seconds: int = 120
+    piece_bytes: int = 1_000_000
 
 
 NumberedLine = tuple[int, bytes | None]
-"""Its number, from 1, and the line; None for one that is longer than the limits allow."""
+"""A line and its number, from 1; None for a line over the limit."""
 
 
 @dataclass(frozen=True, slots=True)
 class LineBlock:
-    """Lines of a file that can be read by themselves, in another process.
+    """Lines of a file, readable on their own in another process.
 
     Attributes:
         name: of the file, for messages.
-        lines: with their numbers; None in the place of one that is longer than allowed.
-        read: reads lines of such a file, given its name; picklable.
+        lines: with their numbers; None for a line over the limit.
+        read: reads such lines; picklable.
     """
 
     name: str
@@ -148,3 +147,24 @@ class LineBlock:
     read: Callable[
         [str, Iterable[NumberedLine], Limits], Iterator[Document | ReadFailure | Omission | Mark]
     ] = field(compare=False)
+
+
+Record = TypeVar("Record")
+Made = TypeVar("Made")
+
+
+def one_by_one(
+    name: str, records: Iterable[Record], read: Callable[[Record, str], Iterator[Made]]
+) -> Iterator[Made | ReadFailure]:
+    """Read records with their places (``name:number``, from 1), failures included."""
+    for number, record in enumerate(records, start=1):
+        place = f"{name}:{number}"
+        try:
+            yield from read(record, place)
+        except InputError as error:
+            yield ReadFailure(place, error)
+
+
+def omitted(counts: Mapping[str, int], in_text: Container[str] = ()) -> list[Omission]:
+    """Turn counts into omissions; `in_text` lists those present in the text."""
+    return [Omission(what, count, what in in_text) for what, count in counts.items() if count]

@@ -1,9 +1,7 @@
 """Wikidata: dumps in JSON, an entity a line.
 
-What is said of an entity names others by id, and their labels stand anywhere in the dump. So the
-file is read twice: first for the labels, which are kept aside on the disk, then for what is said.
-Ids put into the store, to be resolved when they are read, would have kept it to one reading, but
-then neither words nor vectors of the corpus would know a single name.
+Statements name other entities by id, with labels anywhere in the dump. So the file is read twice:
+for labels, kept in a temporary database, then for statements.
 
 Shapes: https://doc.wikimedia.org/Wikibase/master/php/docs_topics_json.html
 """
@@ -20,7 +18,7 @@ from typing import Any, Self
 import apsw
 
 from localrag.corpus.database import scratch
-from localrag.corpus.readers.jsonl import Lines, complete, element, json_object
+from localrag.corpus.readers.bounds import Lines, complete, element, json_object
 from localrag.corpus.readers.triples import triple, triples_document
 from localrag.corpus.readers.types import Limits, Mark, Omission, ReadFailure
 from localrag.corpus.types import ALIAS, Document, Triple
@@ -28,34 +26,26 @@ from localrag.errors import InputError
 from localrag.language import N_
 
 _ENTITY = re.compile("([QP])([1-9][0-9]{0,15})")
-# "mul" holds names that all languages have in common.
+# "mul" has names common to all languages.
 _LANGUAGES = ("ja", "mul", "en")
 _REMEMBERED = 20_000
 
 
 class Labels:
-    """The label of every entity by its id, to be closed.
+    """The label of every entity by id; to be closed.
 
-    They lie in a database without a name, which is gone when it is closed: some 30 bytes each, 3 GB
-    for the whole of Wikidata.
+    They are in an unnamed database, deleted on closing. A label takes some 30 bytes: 3 GB for all
+    of Wikidata.
     """
 
     def __init__(self, connection: apsw.Connection) -> None:
         self._connection = connection
-        # Countries, units and properties come again and again.
+        # Countries, units and properties repeat often.
         self.get = lru_cache(_REMEMBERED)(self._get)
 
     @classmethod
     def of(cls, entities: Iterable[Mapping[str, Any]], aside: Path | None) -> Self:
-        """Keep the labels of these entities: the Japanese one, or else the common or English one.
-
-        Args:
-            entities: of the dump.
-            aside: as `Limits.aside`.
-
-        Raises:
-            InputError: there is no room on the disk.
-        """
+        """Store the labels of entities: Japanese, else common, else English."""
         connection = scratch(aside)
         try:
             connection.execute("CREATE TABLE labels (key INTEGER PRIMARY KEY, label TEXT NOT NULL)")
@@ -98,17 +88,16 @@ def _labels(entities: Iterable[Mapping[str, Any]]) -> Iterator[tuple[int, str]]:
 
 
 def _key(id_: str) -> int | None:
-    """The id as one number: items are even, properties odd."""
     found = _ENTITY.fullmatch(id_)
     return 2 * int(found[2]) + (found[1] == "P") if found else None
 
 
 Label = Callable[[str], str]
-"""Gives the label of an id; empty where it has none."""
+"""The label of an id; "" if it has none."""
 
 _TIME = re.compile(r"([+-])([0-9]{1,16})-([0-9]{2})-([0-9]{2})T.*")
 _JULIAN = "Q1985786"
-# What was in use in the West before; there the Julian calendar goes without saying.
+# Before, the Julian calendar is understood.
 _FIRST_GREGORIAN_YEAR = 1583
 _DAY, _MONTH, _YEAR, _DECADE, _CENTURY, _MILLENNIUM = 11, 10, 9, 8, 7, 6
 
@@ -116,29 +105,13 @@ _DAY, _MONTH, _YEAR, _DECADE, _CENTURY, _MILLENNIUM = 11, 10, 9, 8, 7, 6
 def written(snak: Mapping[str, Any], label: Label) -> str | None:
     """The value of a statement in words.
 
-    Returns:
-        None where it is none, unknown or of a kind that is not read; empty where it cannot be
-        said for want of a label, or where a time is too vague for words.
-
-    Raises:
-        KeyError, TypeError, ValueError, AttributeError: it has not the shape of Wikidata.
+    None for no value, an unknown one, or an unread kind. "" without a label, or for a vague time.
+    Other shapes raise the errors of Python's containers.
     """
     write = _KINDS.get(snak.get("datatype", ""))
     if write is None or snak["snaktype"] != "value":
         return None
     return write(snak["datavalue"]["value"], label)
-
-
-def _item_in_words(value: Mapping[str, Any], label: Label) -> str:
-    return label(value["id"])
-
-
-def _string(value: str, _: Label) -> str:
-    return value.strip()
-
-
-def _text(value: Mapping[str, str], _: Label) -> str | None:
-    return value["text"].strip() if value["language"] == "ja" else None
 
 
 def _quantity(value: Mapping[str, str], label: Label) -> str:
@@ -175,9 +148,11 @@ def _time(value: Mapping[str, Any], _: Label) -> str:
 
 
 _KINDS: Mapping[str, Callable[[Any, Label], str | None]] = {
-    "wikibase-item": _item_in_words,
-    "string": _string,
-    "monolingualtext": _text,
+    "wikibase-item": lambda value, label: label(value["id"]),
+    "string": lambda value, _: value.strip(),
+    "monolingualtext": lambda value, _: (
+        value["text"].strip() if value["language"] == "ja" else None
+    ),
     "quantity": _quantity,
     "time": _time,
 }
@@ -195,21 +170,11 @@ _NAMELESS = N_("values of Wikidata without a name in Japanese or English")
 def read_wikidata(
     name: str, lines: Lines, limits: Limits
 ) -> Iterator[Document | ReadFailure | Omission | Mark]:
-    """Read a document from every item that has a Japanese name, a triple for each property.
+    """Read a document from every item with a Japanese name, a triple per property.
 
-    The subject is the title of the item's page in the Japanese Wikipedia, for it has the
-    disambiguator where there is need of one, else the Japanese label; label and aliases are
-    triples of the predicate `ALIAS`. A property counts with its preferred statements, or else with
-    its normal ones. Objects are items, times, quantities, strings and Japanese texts; the other
-    kinds (identifiers, media, coordinates …) are left out.
-
-    Args:
-        name: file name, for messages.
-        lines: of the file: an array with an entity a line, or the entities alone.
-        limits: bounds of a line.
-
-    Raises:
-        InputError: there is no room on the disk for the labels.
+    The subject is the title of the page in the Japanese Wikipedia, else the Japanese label. Label
+    and aliases become triples of `ALIAS`. Objects are items, times, quantities, strings and
+    Japanese texts of the preferred statements, else of the normal ones.
     """
     with closing(Labels.of(_entities(lines, limits), limits.aside)) as labels:
         for number, line in lines:
@@ -232,7 +197,7 @@ def read_wikidata(
 
 
 def holds_wikidata(first: bytes) -> bool:
-    """Whether the first line of a file says that it is a dump: an entity, however it is spaced."""
+    """Whether the first line shows a dump: an entity, in any spacing."""
     try:
         entity = _entity(first)
     except InputError:
@@ -272,7 +237,7 @@ def _document(id_: str, triples: list[Triple], modified: str, place: str) -> Doc
 
 
 def _statements(entity: Mapping[str, Any], labels: Labels) -> Iterator[tuple[str, list[str], int]]:
-    """Yield what each property says: its label, its values, and how many have no name."""
+    """Yield label and values of each property, and the number of values without a name."""
     for property_, statements in (entity.get("claims") or {}).items():
         by_rank: dict[str, list[Any]] = {"preferred": [], "normal": [], "deprecated": []}
         for statement in statements:
@@ -290,7 +255,6 @@ def _in_japanese(entity: Mapping[str, Any], field: str) -> str:
 
 
 def _entities(lines: Lines, limits: Limits) -> Iterator[Mapping[str, Any]]:
-    """Yield the entities of the whole file; what cannot be read is told when it is read again."""
     with suppress(InputError, OSError, EOFError, zlib.error, lzma.LZMAError):
         for _, line in lines.whole():
             with suppress(InputError):
@@ -298,6 +262,5 @@ def _entities(lines: Lines, limits: Limits) -> Iterator[Mapping[str, Any]]:
 
 
 def _entity(line: bytes) -> Mapping[str, Any]:
-    """Parse a line; empty for one that only opens or closes the array."""
     bare = element(line)
     return json_object(bare) if bare else {}

@@ -1,15 +1,10 @@
-"""Word files (.docx and its kin): all words that Word shows, in reading order.
+"""Word files (.docx and its kin): all displayed words, in reading order.
 
-They are read by a walk over the XML. What a file has besides is named with its count: pictures,
-comments, what is hidden or was deleted with tracked changes. How the words are laid out:
-
-- A paragraph is a line; its number, which Word makes, comes first.
-- A row of a table is a line, its cells separated by tabs; a row of one cell is laid out as the
-  paragraphs in it. Merged cells are there once.
-- The paragraphs of a text box come after the paragraph that it hangs on, then the notes whose
-  marks are in it: 注1　…. A note has no mark in the sentence, which is quoted as it reads.
+- A paragraph is a line, starting with its automatic number.
+- A table row is a line with tabs between cells. A row of one cell keeps its paragraphs.
+- Text boxes follow their paragraph, then its notes: 注1 ….
 - Headers come before their section and footers after it, each once, without page numbers.
-- Ruby gives its base text; the readings are in the metadata (`ruby`).
+- Ruby gives its base text; readings are in the metadata (`ruby`).
 """
 
 import re
@@ -20,11 +15,11 @@ from zipfile import BadZipFile
 
 from lxml import etree
 
-from localrag.corpus.readers.drawings import diagram
 from localrag.corpus.readers.package import (
     Package,
     child,
     chosen,
+    diagram,
     has_text,
     is_on,
     name,
@@ -32,26 +27,29 @@ from localrag.corpus.readers.package import (
     shown_in,
     value,
 )
-from localrag.corpus.readers.prose import Heading, prose, without_text
-from localrag.corpus.readers.text import drop_controls, stem
-from localrag.corpus.readers.types import Limits
+from localrag.corpus.readers.prose import TextBuilder, prose, without_text
+from localrag.corpus.readers.text import drop_controls
+from localrag.corpus.readers.types import Limits, omitted
 from localrag.corpus.readers.word_lines import (
     Field,
     Line,
     Paragraph,
     Piece,
     Story,
+    character,
+    form_choice,
     joined,
+    linear,
+    overlaid,
     room,
 )
 from localrag.corpus.readers.word_numbers import Notes, Numbering, Styles, notes_of
-from localrag.corpus.readers.word_signs import character, form_choice, linear, overlaid
 from localrag.corpus.types import Document, Omission
 from localrag.errors import InputError
 from localrag.language import N_
 
 WORD_SUFFIXES = (".docx", ".docm", ".dotx", ".dotm")
-"""Word's files: documents and templates, without and with macros, which are never run."""
+"""Word documents and templates, without and with macros; macros never run."""
 
 _INSERTED = N_("tracked insertions")
 _DELETED = N_("tracked deletions")
@@ -68,22 +66,22 @@ _UNSHOWN = N_("headers and footers that Word does not show")
 _NUMBERS = N_("numbers written in digits, whose format is not known")
 _IN_TEXT = frozenset([_INSERTED, _FORMULAS, _PLACEHOLDERS, _NUMBERS])
 _DIAGRAMS = N_("SmartArt diagrams")
+# Kinds of drawings, by the last word of their address.
 _GRAPHICS: Mapping[str, str] = {
     "chart": N_("charts"),
     "chartex": N_("charts"),
     "diagram": _DIAGRAMS,
 }
-"""What a drawing is, by the last word of its address."""
 _OBJECT: Mapping[str, str] = {
     "o:OLEObject": N_("embedded objects"),
     "w:control": N_("form controls"),
 }
 
+# Elements without effect on their content.
 _TRANSPARENT = frozenset(
     ["w:ins", "w:moveTo", "w:sdt", "w:sdtContent", "w:customXml", "w:smartTag", "w:hyperlink",
      "w:dir", "w:bdo"]
 )  # fmt: skip
-"""Elements that are entered wherever they are: what is in them reads as if it were there itself."""
 _DELETIONS = ("w:del", "w:moveFrom")
 _FORMULA = ("m:oMath", "m:oMathPara")
 _SIGNS: Mapping[str, str] = {
@@ -104,8 +102,8 @@ class WordText:
     """The words of a Word file.
 
     Attributes:
-        lines: in reading order, none of them empty.
-        omissions: what of the file is not among them, or needs a word.
+        lines: in reading order, none empty.
+        omissions: unread parts, and parts with a remark.
         readings: base text and reading of ruby, each pair once.
     """
 
@@ -115,11 +113,7 @@ class WordText:
 
 
 def read_docx(name_: str, data: bytes, limits: Limits) -> Iterator[Document]:
-    """Read a Word file as one document.
-
-    Raises:
-        InputError: the file is damaged, unpacks to too much, or has no text.
-    """
+    """Read a Word file as one document."""
     try:
         words = words_of(Package(data, limits))
     except (BadZipFile, KeyError, ValueError) as error:
@@ -130,52 +124,34 @@ def read_docx(name_: str, data: bytes, limits: Limits) -> Iterator[Document]:
         raise InputError(
             N_("The DOCX is nested too deeply."), N_("Check where it came from.")
         ) from error
-    headings: list[Heading] = []
-    position = 0
-    for line in words.lines:
-        end = position + len(line.text) + 1
-        if line.depth:
-            headings.append(Heading(line.depth, line.text, position, end))
-        position = end
     if not words.lines:
         raise without_text("DOCX", words.omissions)
+    written = TextBuilder()
+    for line in words.lines:
+        written.add(line.text, line.depth)
     ruby = "、".join(f"{base}（{reading}）" for base, reading in words.readings)
     yield prose(
         id_=name_,
-        title=stem(name_),
         kind="docx",
-        text="".join(line.text + "\n" for line in words.lines),
-        source=name_,
-        headings=headings,
+        text=written.text,
+        headings=written.headings,
         metadata={"ruby": ruby} if ruby else {},
         omissions=words.omissions,
     )
 
 
 def words_of(package: Package, body: etree._Element | None = None) -> WordText:
-    """Read the words of a Word file.
-
-    Args:
-        package: the file.
-        body: the root of its main part, where somebody has parsed it: pieces refer to its runs.
-
-    Raises:
-        KeyError: it has no main part.
-        InputError: a part of it is damaged or declares entities.
-        RecursionError: it is nested too deeply.
-    """
+    """Read the words of a Word file; with `body`, pieces refer to its runs."""
     walk = _Walk(package)
     lines = walk.document(body)
-    counts = walk.counts
-    omissions = [Omission(what, n, what in _IN_TEXT) for what, n in counts.items() if n]
-    return WordText(lines, tuple(omissions), tuple(walk.readings))
+    return WordText(lines, tuple(omitted(walk.counts, _IN_TEXT)), tuple(walk.readings))
 
 
 class _Walk:
-    """Walks over a Word file.
+    """Walks through a Word file.
 
     Attributes:
-        counts: what was met that is not read, or needs a word.
+        counts: unread parts, and parts with a remark.
         readings: of ruby.
     """
 
@@ -227,7 +203,7 @@ class _Walk:
         return lines
 
     def _margins(self, kind: str) -> list[Line]:
-        """The headers or footers of the section that is read, those that were not there yet."""
+        """New headers or footers of the present section."""
         if self._section >= len(self._sections):
             return []
         section, relations = self._sections[self._section], self._package.relations(self._main)
@@ -252,7 +228,7 @@ class _Walk:
             lines = self._blocks(root, story)
             self._part = self._main
             for line in lines:
-                # What is left of "- 1 -" without the number is no text.
+                # Without its number, "- 1 -" is no text.
                 if any(sign.isalnum() for sign in line.text) and line.text not in self._printed:
                     self._printed.add(line.text)
                     found.append(line)
@@ -261,7 +237,7 @@ class _Walk:
     # Blocks: paragraphs and tables
 
     def _blocks(self, parent: etree._Element, story: Story) -> list[Line]:
-        """The lines of all that is in an element that has paragraphs and tables."""
+        """The lines of an element with paragraphs and tables."""
         lines: list[Line] = []
         begun: Paragraph | None = None
         for block in self._entered(parent):
@@ -279,7 +255,7 @@ class _Walk:
         return lines + (begun.lines(0) if begun else [])
 
     def _entered(self, parent: etree._Element) -> Iterator[etree._Element]:
-        """The children of an element, and those of transparent ones in the place of these."""
+        """The children of an element, with transparent ones replaced by their content."""
         for one in parent:
             kind = name(one)
             if kind in _DELETIONS:
@@ -298,7 +274,7 @@ class _Walk:
     def _paragraph(
         self, p: etree._Element, story: Story, begun: Paragraph | None, lines: list[Line]
     ) -> Paragraph | None:
-        """Read a paragraph into lines; it is given back where it goes on in the next one."""
+        """Read a paragraph into lines; return it if it continues in the next one."""
         properties = child(p, "w:pPr")
         paragraph = Paragraph(story, properties)
         if begun is not None:
@@ -311,7 +287,7 @@ class _Walk:
         if not is_hidden and (story.shows or paragraph.pieces):
             self._count(paragraph)
         if is_on(child(mark, "w:specVanish")) or value(child(properties, "w:framePr"), "dropCap"):
-            # A heading that begins a line of text, and the large first letter of one.
+            # A run-in heading, or a drop cap.
             return paragraph
         lines += paragraph.lines(self._styles.depth(properties))
         if story.is_body and child(properties, "w:sectPr") is not None:
@@ -354,23 +330,17 @@ class _Walk:
             return []
         merged = (child(properties, "w:vMerge"), child(properties, "w:hMerge"))
         if any(one is not None and value(one, default="continue") == "continue" for one in merged):
-            # Word shows nothing of a cell that another one was merged over.
+            # Word hides cells below merged ones.
             self.counts[_HIDDEN] += has_text(cell)
             return []
         return self._blocks(cell, story)
 
-    # What is within a paragraph
+    # Inside a paragraph
 
     def _inlines(
         self, parent: etree._Element, into: Paragraph, within: etree._Element | None = None
     ) -> None:
-        """Read what is within a paragraph.
-
-        Args:
-            parent: of what is read.
-            into: where it goes.
-            within: the run around it; None where the runs are the anchors themselves.
-        """
+        """Read the content of a paragraph."""
         for one in self._entered(parent):
             kind = name(one)
             anchor = one if within is None else within
@@ -392,7 +362,7 @@ class _Walk:
         has_own_mark = any(value(one, "customMarkFollows") in _YES for one in run)
         for one in self._entered(run):
             kind = name(one)
-            # The marks of a field can be hidden, and its result is not.
+            # A field can have hidden marks and a visible result.
             if is_hidden and kind not in ("w:fldChar", "w:instrText"):
                 continue
             if kind in _SIGNS:
@@ -411,7 +381,6 @@ class _Walk:
             into.put(self._in_unicode(chr(int(code, 16)), value(sym, "font")), anchor)
 
     def _in_unicode(self, text: str, font: str) -> str:
-        """Text with the characters that signs of other fonts are, 〓 for those that have none."""
         found = [character(sign, font) for sign in text]
         self.counts[_SYMBOLS] += found.count("")
         return "".join(sign or "〓" for sign in found)
@@ -437,7 +406,7 @@ class _Walk:
     def _instruction(self, one: etree._Element, into: Paragraph, _: etree._Element) -> None:
         fields = into.story.fields
         if fields and not fields[-1].has_result:
-            # A field of page numbers, or one that lays signs over each other, is short.
+            # Instructions of page numbers and overlaid characters are short.
             fields[-1].instruction = (fields[-1].instruction + (one.text or ""))[:_LONGEST_FIELD]
 
     def _field_mark(self, mark: etree._Element, into: Paragraph, anchor: etree._Element) -> None:
@@ -452,7 +421,7 @@ class _Walk:
             self._ended(into.story.close_field(), into, anchor)
 
     def _ended(self, ended: Field, into: Paragraph, anchor: etree._Element) -> None:
-        """A field that has no result may show a choice, or its instruction."""
+        """Show the choice or the instruction of a field without result."""
         if ended.choice:
             into.put(ended.choice, anchor)
         elif not ended.has_result and into.story.shows and _FORMULA_FIELD.match(ended.instruction):
@@ -482,7 +451,7 @@ class _Walk:
             into.after.append(Line(pieces, 0, is_note=True))
 
     def _drawn(self, drawn: etree._Element, into: Paragraph, anchor: etree._Element) -> None:
-        """Read the text boxes of a drawing, and count what else is in it."""
+        """Read the text boxes of a drawing, and count other content."""
         where, is_object = into.anchor(anchor), name(drawn) == "w:object"
         for one in shown_in(drawn):
             kind = name(one)
@@ -497,13 +466,13 @@ class _Walk:
             elif kind in _OBJECT:
                 self.counts[_OBJECT[kind]] += 1
             elif kind in ("pic:pic", "v:imagedata"):
-                # The picture of an embedded object shows the object.
+                # The picture of an embedded object counts with the object.
                 self.counts[_PICTURES] += not is_object
 
     def _graphic(
         self, graphic: etree._Element, into: Paragraph, where: etree._Element | None
     ) -> None:
-        """Read the texts of a SmartArt diagram; count a chart."""
+        """Read a SmartArt diagram; count a chart."""
         what = _GRAPHICS.get(graphic.get("uri", "").rpartition("/")[2])
         relations = self._package.relations(self._part)
         lines = diagram(self._package, graphic, relations) if what == _DIAGRAMS else None
@@ -519,7 +488,7 @@ class _Walk:
             into.put(written, anchor)
 
 
-# What the elements of a file say
+# Elements of a file
 
 
 def _is_t(element: etree._Element) -> bool:
@@ -527,13 +496,12 @@ def _is_t(element: etree._Element) -> bool:
 
 
 def _is_section(element: etree._Element) -> bool:
-    """Whether these are the properties of a section as they are now, not as they were."""
     parent = element.getparent()
     return name(element) == "w:sectPr" and (parent is None or name(parent) != "w:sectPrChange")
 
 
 def _are_matched(story: etree._Element) -> bool:
-    """Whether every field that begins in a text ends in it, too."""
+    """Whether every field of a text ends in it."""
     depth = 0
     for mark in shown_in(story):
         if name(mark) == "w:fldChar":

@@ -1,24 +1,31 @@
-"""The lines that a Word file is read into, and the paragraphs that become lines."""
+"""Lines of Word files, and characters Word shows without storing them.
+
+These are signs of fonts like Symbol and Wingdings (stored at U+F000 plus their code), form fields
+of older files, overlaid characters, and formulas.
+"""
 
 import re
+import unicodedata
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import NamedTuple
 from unicodedata import east_asian_width
 
 from lxml import etree
 
+from localrag.corpus.readers.package import child, is_on, name, number, value
 from localrag.corpus.readers.text import drop_controls
 
 _PAGE_FIELD = re.compile(r"\s*(?:PAGE|NUMPAGES|SECTIONPAGES)\b", re.IGNORECASE)
 
 
 class Piece(NamedTuple):
-    """Some characters of the text, and where they are in the file.
+    """Some characters of the text, and their place in the file.
 
     Attributes:
         text: the characters.
-        anchor: the element of the body around which a comment on them may be put: a run, as a
-            rule; of a note or a text box the run with its mark. None of headers and footers.
+        anchor: element of the body for a comment: usually a run; for notes and text boxes the run
+            with the mark; None for headers and footers.
     """
 
     text: str
@@ -30,8 +37,8 @@ class Line(NamedTuple):
 
     Attributes:
         pieces: in order.
-        depth: of the heading that it is, from 1; 0 of other lines.
-        is_note: whether it is of a footnote or an endnote.
+        depth: of a heading, from 1; 0 for other lines.
+        is_note: whether it belongs to a footnote or endnote.
     """
 
     pieces: list[Piece]
@@ -40,13 +47,13 @@ class Line(NamedTuple):
 
     @property
     def text(self) -> str:
-        """All of its characters."""
+        """All its characters."""
         return "".join(piece.text for piece in self.pieces)
 
 
 @dataclass(slots=True)
 class Field:
-    """A complex field that is open: its instruction, and whether its result has begun."""
+    """An open complex field: its instruction, and whether its result has begun."""
 
     instruction: str = ""
     has_result: bool = False
@@ -55,15 +62,15 @@ class Field:
 
 @dataclass(slots=True)
 class Story:
-    """A text of its own in a file: the body, a header, a footnote.
+    """A separate text in a file: the body, a header, a footnote.
 
     Attributes:
-        anchor: where comments on all of it go; None where every run is its own anchor.
-        is_body: whether runs can be anchors, and sections end in it.
+        anchor: place for comments on all of it; None if each run is its own anchor.
+        is_body: whether runs are anchors and sections end here.
         drops_pages: whether page numbers are left out.
-        fields: the complex fields that are open, the innermost last.
-        ignores_fields: whether their marks do not match, so that nothing is taken for one.
-        silent: how many of the open fields show nothing here, which hides what is in them.
+        fields: open complex fields, the innermost last.
+        ignores_fields: whether field marks do not match and are ignored.
+        silent: number of open fields hiding their content.
     """
 
     anchor: etree._Element | None = None
@@ -75,23 +82,23 @@ class Story:
 
     @property
     def shows(self) -> bool:
-        """Whether text is shown here; an instruction of a field is not."""
+        """Whether text is visible here, outside field instructions."""
         return not self.silent
 
     def open_field(self, opened: Field) -> None:
-        """A field begins."""
+        """Begin a field."""
         self.fields.append(opened)
         self.silent += self._is_silent(opened)
 
     def begin_result(self) -> None:
-        """The result of the innermost field begins."""
+        """Begin the result of the innermost field."""
         last = self.fields[-1]
         self.silent -= self._is_silent(last)
         last.has_result = True
         self.silent += self._is_silent(last)
 
     def close_field(self) -> Field:
-        """The innermost field ends; gives it."""
+        """End the innermost field and return it."""
         closed = self.fields.pop()
         self.silent -= self._is_silent(closed)
         return closed
@@ -103,7 +110,7 @@ class Story:
 
 @dataclass(slots=True)
 class Paragraph:
-    """A paragraph that is being read: its pieces, and what comes after it."""
+    """A paragraph during reading: its pieces, and the lines after it."""
 
     story: Story
     properties: etree._Element | None
@@ -111,16 +118,16 @@ class Paragraph:
     after: list[Line] = field(default_factory=list)
 
     def anchor(self, run: etree._Element) -> etree._Element | None:
-        """Where a comment on a run of this paragraph goes."""
+        """Place for a comment on a run of this paragraph."""
         return run if self.story.is_body else self.story.anchor
 
     def put(self, text: str, run: etree._Element) -> None:
-        """Add characters, unless they belong to the instruction of a field."""
+        """Add characters, unless a field hides them."""
         if text and self.story.shows:
             self.pieces.append(Piece(drop_controls(text), self.anchor(run)))
 
     def lines(self, depth: int) -> list[Line]:
-        """The paragraph as a line without the room around it, and what comes after it."""
+        """The paragraph as a stripped line, then the lines after it."""
         pieces = self.pieces
         while pieces and not pieces[0].text.strip():
             pieces = pieces[1:]
@@ -129,7 +136,7 @@ class Paragraph:
         if not pieces:
             return self.after
         if depth:
-            # The title of a heading is one line wherever it is shown.
+            # Titles are single lines everywhere.
             pieces = [one._replace(text=one.text.replace("\n", "　")) for one in pieces]
         pieces[0] = pieces[0]._replace(text=pieces[0].text.lstrip())
         pieces[-1] = pieces[-1]._replace(text=pieces[-1].text.rstrip())
@@ -137,7 +144,7 @@ class Paragraph:
 
 
 def joined(cells: list[list[Line]]) -> list[Line]:
-    """A row as a line, and the notes to it."""
+    """A row as a line, then its notes."""
     pieces: list[Piece] = []
     for at, cell in enumerate(cells):
         if at:
@@ -145,7 +152,7 @@ def joined(cells: list[list[Line]]) -> list[Line]:
         for number_, line in enumerate(one for one in cell if not one.is_note):
             if number_:
                 pieces.append(Piece("　", None))
-            # A tab or a break within a cell would make another cell or row of it.
+            # Tabs and breaks inside a cell would start another cell or row.
             pieces += (
                 one._replace(text=one.text.replace("\t", "　").replace("\n", "　"))
                 for one in line.pieces
@@ -155,8 +162,145 @@ def joined(cells: list[list[Line]]) -> list[Line]:
 
 
 def room(label: str, text: str) -> str:
-    """What separates a number from its text; a bracket has room of its own."""
+    """The separator after a number; brackets need none."""
     if text[:1] in "（「『【〔［":
         return ""
     is_wide = any(east_asian_width(sign) in "WF" for sign in label + text[:1])
     return "　" if is_wide else " "
+
+
+_SYMBOL = {
+    **dict(enumerate(" !∀#∃%&∋()∗+,−./0123456789:;<=>?", 0x20)),
+    **dict(enumerate("≅ΑΒΧΔΕΦΓΗΙϑΚΛΜΝΟΠΘΡΣΤΥςΩΞΨΖ[∴]⊥_", 0x40)),
+    **dict(enumerate("‾αβχδεφγηιϕκλμνοπθρστυϖωξψζ{|}∼", 0x60)),
+    **dict(enumerate("€ϒ′≤⁄∞ƒ♣♦♥♠↔←↑→↓°±″≥×∝∂•÷≠≡≈…⏐⎯↵", 0xA0)),
+    **dict(enumerate("ℵℑℜ℘⊗⊕∅∩∪⊃⊇⊄⊂⊆∈∉∠∇®©™∏√⋅¬∧∨⇔⇐⇑⇒⇓◊〈®©™∑", 0xC0)),
+}
+_WINGDINGS = {
+    0x22: "✂", 0x28: "☎", 0x2A: "✉", 0x3F: "✍", 0x45: "☜", 0x46: "☞", 0x47: "☝", 0x48: "☟",
+    0x4A: "☺", 0x4C: "☹", 0x6C: "●", 0x6D: "❍", 0x6E: "■", 0x6F: "□", 0x70: "□", 0x71: "❑",
+    0x72: "❒", 0x73: "⬧", 0x74: "⧫", 0x75: "◆", 0x76: "❖", 0x77: "⬥", 0x78: "⌧", 0x9E: "·",
+    0x9F: "•", 0xA1: "○", 0xA4: "◉", 0xA5: "◎", 0xA7: "▪", 0xA8: "☐", 0xAB: "★", 0xD8: "➢",
+    0xDF: "←", 0xE0: "→", 0xE1: "↑", 0xE2: "↓", 0xE8: "➔", 0xEF: "⇦", 0xF0: "⇨", 0xF1: "⇧",
+    0xF2: "⇩", 0xFB: "✗", 0xFC: "✓", 0xFD: "☒", 0xFE: "☑",
+    **dict(enumerate("⓪①②③④⑤⑥⑦⑧⑨⑩⓿❶❷❸❹❺❻❼❽❾❿", 0x80)),
+}  # fmt: skip
+_FONTS: Mapping[str, Mapping[int, str]] = {
+    "symbol": _SYMBOL,
+    "wingdings": _WINGDINGS,
+    "wingdings 2": {0x4F: "✗", 0x50: "✓", 0x51: "☒", 0x52: "☑", 0x53: "☒", 0xA3: "□"},
+}
+_PRIVATE = range(0xF000, 0xF100)
+
+
+def character(sign: str, font: str) -> str:
+    """The Unicode character for a sign of a font; "" without one."""
+    code, signs = ord(sign), _FONTS.get(font.strip().lower())
+    if signs is None:
+        return "" if code in _PRIVATE else sign
+    return signs.get(code & 0xFF, "") if code in _PRIVATE or code < 0x100 else sign
+
+
+# {EQ \o\ac(○,印)}, {EQ \o\ad(\s\up 9(かし),瑕疵)}: signs in a circle, and ruby of older files.
+_OVERLAID = re.compile(r"\s*EQ\b.*?\\o(?:\\[a-z]+)*\s*\((?P<parts>.*)\)\s*$", re.I | re.S)
+_RAISED = re.compile(r"\\s\\(?:up|do)\s*[0-9.]*\s*\((?P<text>[^()]*)\)", re.IGNORECASE)
+_SHAPES = "○◯〇□◇△▽☆"
+
+
+class Overlaid(NamedTuple):
+    """Text of a field with overlaid characters; `reading` for ruby."""
+
+    text: str
+    reading: str = ""
+
+
+def overlaid(instruction: str) -> Overlaid | None:
+    """Read a field with overlaid characters; None for others."""
+    match = _OVERLAID.match(instruction)
+    if match is None:
+        return None
+    raised = _RAISED.findall(match["parts"])
+    rest = _RAISED.sub("", match["parts"]).strip(" ,;，")
+    if rest and len(raised) == 1:
+        return Overlaid(rest, raised[0])
+    if raised:
+        return Overlaid("".join(raised) + rest)
+    signs = [one.strip() for one in re.split("[,;，]", rest)]
+    inner = [one for one in signs if one and one not in _SHAPES]
+    is_circled = len(inner) == 1 and len(inner) < len(signs)
+    return Overlaid(_circled(inner[0]) if is_circled else "".join(signs))
+
+
+def form_choice(data: etree._Element | None) -> str:
+    """Displayed value of an older form field without result: a choice or a box."""
+    entries = child(data, "w:ddList")
+    if entries is not None:
+        listed = [value(one) for one in entries if name(one) == "w:listEntry"]
+        at = number(value(child(entries, "w:result")) or value(child(entries, "w:default")))
+        return listed[at] if 0 <= at < len(listed) else ""
+    box = child(data, "w:checkBox")
+    if box is None:
+        return ""
+    checked = child(box, "w:checked")
+    return "☑" if is_on(child(box, "w:default") if checked is None else checked) else "☐"
+
+
+def _circled(sign: str) -> str:
+    """A circled character: ㊞, ⑮; in brackets if Unicode has none."""
+    blocks = (range(0x2460, 0x2474), range(0x3251, 0x32C0))
+    for block in blocks:
+        for code in block:
+            if unicodedata.decomposition(chr(code)).startswith("<circle>") and (
+                unicodedata.normalize("NFKC", chr(code)) == sign
+            ):
+                return chr(code)
+    return f"（{sign}）"
+
+
+# Signs between the parts of a formula.
+_BETWEEN: Mapping[str, tuple[tuple[str, str], ...]] = {
+    "m:f": (("", "m:num"), ("/", "m:den")),
+    "m:sSup": (("", "m:e"), ("^", "m:sup")),
+    "m:sSub": (("", "m:e"), ("_", "m:sub")),
+    "m:sSubSup": (("", "m:e"), ("_", "m:sub"), ("^", "m:sup")),
+    "m:limLow": (("", "m:e"), ("_", "m:lim")),
+    "m:limUpp": (("", "m:e"), ("^", "m:lim")),
+}
+
+
+def linear(formula: etree._Element) -> str:
+    """A formula in one line: (a+b)/2, x^2, √(y)."""
+    kind = name(formula)
+    if kind == "m:t":
+        return formula.text or ""
+    if kind in _BETWEEN:
+        return _in_order(formula, _BETWEEN[kind])
+    written = "".join(map(linear, _parts(formula)))
+    if kind == "m:rad":
+        degree = child(formula, "m:deg")
+        root = "" if degree is None else linear(degree)
+        return f"{root}√({written[len(root) :]})"
+    if kind == "m:d":
+        properties = child(formula, "m:dPr")
+        begin = value(child(properties, "m:begChr"), default="(")
+        end = value(child(properties, "m:endChr"), default=")")
+        return f"{begin}{written}{end}"
+    if kind == "m:nary":
+        sign = value(child(formula, "m:naryPr", "m:chr"), default="∫")
+        return sign + _in_order(formula, (("_", "m:sub"), ("^", "m:sup"), ("", "m:e")))
+    return written
+
+
+def _in_order(formula: etree._Element, parts: Iterable[tuple[str, str]]) -> str:
+    written = ((sign, child(formula, of)) for sign, of in parts)
+    inner = ((sign, "" if part is None else linear(part)) for sign, part in written)
+    return "".join(sign + _bracketed(part) for sign, part in inner if part)
+
+
+def _parts(formula: etree._Element) -> Iterable[etree._Element]:
+    left_out = ("w:del", "w:moveFrom", "w:rPr")
+    return (one for one in formula if name(one) not in left_out)
+
+
+def _bracketed(part: str) -> str:
+    return part if len(part) <= 1 or part.isalnum() else f"({part})"

@@ -1,7 +1,7 @@
-"""The numbers that Word makes for paragraphs (第1条, (1), ア) and notes, and the styles of a file.
+"""Automatic numbers of paragraphs (第1条, (1), ア) and notes in Word, and styles.
 
-No number of a paragraph is in the file as text. It has counters (`w:abstractNum`), their uses
-(`w:num`), and paragraphs that name a use and a level, by themselves or by their style.
+The file has no numbers as text. It has counters (`w:abstractNum`), their uses (`w:num`), and
+paragraphs naming a use and a level, directly or by style.
 """
 
 import re
@@ -23,7 +23,7 @@ _IROHA = (
     "イロハニホヘトチリヌルヲワカヨタレソツネナラムウヰノ"
     "オクヤマケフコエテアサキユメミシヱヒモセスン"
 )
-# Word writes ｱ for aiueo and ア for aiueoFullWidth; of two kana there is no half width.
+# Word writes ｱ for aiueo and ア for aiueoFullWidth; two kana have no half width.
 _HALF_WIDTH = {
     unicodedata.normalize("NFKC", chr(code)): chr(code) for code in range(0xFF66, 0xFF9E)
 }
@@ -37,12 +37,11 @@ _ROMAN = (
     (40, "xl"), (10, "x"), (9, "ix"), (5, "v"), (4, "iv"), (1, "i"),
 )  # fmt: skip
 _LONGEST = 64
+# Limit for counters.
 _MOST = 1_000_000
-"""A counter that is higher is no number of a paragraph."""
 
 
 def _listed(signs: str, n: int) -> str:
-    """The n-th sign; after the last one they begin again."""
     return signs[(n - 1) % len(signs)]
 
 
@@ -52,7 +51,6 @@ def _half_width(signs: str, n: int) -> str:
 
 
 def _letters(n: int) -> str:
-    """A, B … Z, AA, BB: as Word goes on after the last letter."""
     return "abcdefghijklmnopqrstuvwxyz"[(n - 1) % 26] * min((n - 1) // 26 + 1, 20)
 
 
@@ -65,7 +63,6 @@ def _roman(n: int) -> str:
 
 
 def _within(first: str, last: int, n: int) -> str:
-    """A sign of a row that begins with `first`; digits after its last one."""
     return chr(ord(first) + n - 1) if n <= last else str(n)
 
 
@@ -87,7 +84,7 @@ def _cycle(n: int) -> str:
 
 
 def _chinese(n: int) -> str:
-    """Write a number as Chinese does, with its ones and zeros: 一百零九, 一千零五十."""
+    """A number in Chinese, with ones and zeros: 一百零九, 一千零五十."""
     high, low = divmod(n, 10_000)
     written, skips = (_chinese(high) + "万" if high else ""), False
     for at, unit in enumerate((*_CHINESE_UNITS, "")):
@@ -99,12 +96,12 @@ def _chinese(n: int) -> str:
 
 
 def _chinese_counting(n: int) -> str:
-    """As `_chinese`, without the one of 10 to 19."""
     return _chinese(n).removeprefix("一") if n // 10 == 1 else _chinese(n)
 
 
+# Formats with plain digits, or without a number.
 _DECIMAL = frozenset(["decimal", "decimalHalfWidth", "bullet"])
-"""Formats that are plain digits, or have no number."""
+# Other number formats (ST_NumberFormat).
 _FORMATS: Mapping[str, Callable[[int], str]] = {
     "decimalZero": lambda n: f"{n:02}",
     "upperRoman": lambda n: _roman(n).upper(),
@@ -145,26 +142,22 @@ _FORMATS: Mapping[str, Callable[[int], str]] = {
     "chosung": partial(_listed, "ㄱㄴㄷㄹㅁㅂㅅㅇㅈㅊㅋㅌㅍㅎ"),
     "none": lambda _: "",
 }
-"""Formats of numbers (ST_NumberFormat) that are not plain digits."""
 
 
 def formatted(n: int, number_format: str) -> str:
-    """Write a number the way Word does: 3 is ``ウ`` in the format ``aiueoFullWidth``.
-
-    Zero, and a format that is not known, are digits.
-    """
+    """Write a number like Word (3 is ``ウ`` in ``aiueoFullWidth``), else in digits."""
     write = _FORMATS.get(number_format)
     return str(n) if write is None or (n < 1 and number_format != "none") else write(n)
 
 
 def is_known(number_format: str) -> bool:
-    """Whether `formatted` writes a format as Word does."""
+    """Whether `formatted` knows a format."""
     return number_format in _FORMATS or number_format in _DECIMAL
 
 
 @dataclass(slots=True)
 class _Style:
-    """What of a style matters to a reader; None where the style says nothing."""
+    """The relevant properties of a style; None if not set."""
 
     based_on: str = ""
     title: str = ""
@@ -175,11 +168,7 @@ class _Style:
 
 
 class Styles:
-    """The styles of a document.
-
-    Args:
-        root: of the part ``styles``; None where there is none.
-    """
+    """The styles of a document."""
 
     def __init__(self, root: etree._Element | None) -> None:
         self._styles: dict[str, _Style] = {}
@@ -192,7 +181,7 @@ class Styles:
                     self._usual = id_
 
     def depth(self, properties: etree._Element | None) -> int:
-        """The depth of the heading that a paragraph is, from 1; 0 of other paragraphs."""
+        """Depth of a heading, from 1; 0 for other paragraphs."""
         direct = child(properties, "w:outlineLvl")
         if direct is not None:
             return _depth(number(value(direct), _LEVELS))
@@ -205,12 +194,7 @@ class Styles:
         return 0
 
     def is_hidden(self, run: etree._Element, paragraph: etree._Element | None) -> bool:
-        """Whether Word shows the text of a run to nobody.
-
-        Args:
-            run: properties come first from itself, then from its style.
-            paragraph: the properties of the paragraph, whose style comes last.
-        """
+        """Whether Word hides a run, by its own properties, its style or its paragraph's."""
         properties = child(run, "w:rPr")
         direct = child(properties, "w:vanish")
         if direct is not None:
@@ -224,12 +208,7 @@ class Styles:
         return False
 
     def numbering(self, properties: etree._Element | None) -> tuple[str, int | None, str]:
-        """By which use a paragraph is numbered, on which level, and by which style.
-
-        Returns:
-            The id of the use, "" for none; the level, None where it follows from the style; the
-            id of the style that names the use, "" where the paragraph does it.
-        """
+        """Id of the use, or ""; level, or None if the style sets it; id of the style, or ""."""
         own = child(properties, "w:numPr")
         num, level = child(own, "w:numId"), child(own, "w:ilvl")
         at = number(value(level)) if level is not None else None
@@ -242,11 +221,11 @@ class Styles:
         return "", None, ""
 
     def num_of(self, id_: str) -> str:
-        """The use that a style of lists names; "" for none."""
+        """The use named by a list style; "" for none."""
         return self._styles[id_].num or "" if id_ in self._styles else ""
 
     def _chain(self, id_: str) -> Iterator[tuple[str, _Style]]:
-        """A style and those that it is based on, with their ids; some files have a circle."""
+        """A style and its bases, with their ids; cycles are bounded."""
         id_ = id_ or self._usual
         for _ in range(_DEEPEST):
             if id_ not in self._styles:
@@ -271,13 +250,12 @@ def _style(style: etree._Element) -> _Style:
 
 
 def _depth(outline: int) -> int:
-    """Level 9 is that of body text."""
     return outline + 1 if 0 <= outline < _LEVELS else 0
 
 
 @dataclass(slots=True)
 class _Level:
-    """A level of a list: how its number is made and written."""
+    """A level of a list: how to make and write its number."""
 
     start: int = 1
     number_format: str = "decimal"
@@ -292,7 +270,7 @@ class _Level:
 
 @dataclass(slots=True)
 class _Use:
-    """A use of a counter, with the levels and starts that it has of its own."""
+    """A use of a counter, with its own levels and start values."""
 
     abstract: str
     levels: dict[int, _Level] = field(default_factory=dict)
@@ -304,9 +282,9 @@ class Number:
     """The number of a paragraph.
 
     Attributes:
-        text: as printed; "" where nothing is.
-        parted: whether room follows it: a tab or a blank.
-        font: of a bullet, which may be a sign of a font without Unicode.
+        text: as printed; "" for nothing.
+        parted: whether a tab or space follows.
+        font: of a bullet, maybe without Unicode.
     """
 
     text: str
@@ -315,14 +293,10 @@ class Number:
 
 
 class Numbering:
-    """Counts the paragraphs of a document; they are asked for in reading order.
-
-    Args:
-        root: of the part ``numbering``; None where there is none.
-        styles: of the document.
+    """Counts the paragraphs of a document, in reading order.
 
     Attributes:
-        unknown: how many numbers were written in digits because their format is not known.
+        unknown: numbers written in digits, because their format is unknown.
     """
 
     def __init__(self, root: etree._Element | None, styles: Styles) -> None:
@@ -343,7 +317,7 @@ class Numbering:
                 self._uses[value(one, "numId")] = _use(one)
 
     def of(self, properties: etree._Element | None) -> Number | None:
-        """Count a paragraph; None where it has no number."""
+        """Count a paragraph; None if it has no number."""
         num, level, style = self._styles.numbering(properties)
         use = self._uses.get(num)
         if use is None:
@@ -357,7 +331,7 @@ class Numbering:
         return self._written(levels, self._counted(num, use, abstract, levels, level), level)
 
     def _resolved(self, abstract: str) -> str:
-        """The counter that has the levels: one may only name a style, which names another use."""
+        """The counter with the levels; some only name a style with another use."""
         passed = set[str]()
         while abstract in self._linked and abstract not in passed:
             passed.add(abstract)
@@ -368,7 +342,7 @@ class Numbering:
     def _counted(
         self, num: str, use: _Use, abstract: str, levels: Mapping[int, _Level], level: int
     ) -> list[int]:
-        """What every level shows once a paragraph of a level is counted."""
+        """The number of each level after counting a paragraph."""
         starts = {at: use.starts.get(at, one.start) for at, one in levels.items()}
         counts = self._counts.setdefault(abstract, [None] * _LEVELS)
         begins = level in use.starts and (num, level) not in self._begun
@@ -377,7 +351,7 @@ class Numbering:
         counts[level] = starts[level] if begins or before is None else min(before + 1, _MOST)
         for below in range(level + 1, _LEVELS):
             restart = levels[below].restart if below in levels else None
-            # 0 is never; n is after a paragraph of the n-th level, or of one above it.
+            # 0: never; n: after a paragraph of level n or above.
             if level < (below if restart is None else restart):
                 counts[below] = None
         return [starts.get(at, 1) if count is None else count for at, count in enumerate(counts)]
@@ -408,7 +382,7 @@ def _levels(of: etree._Element) -> Iterator[tuple[int, _Level]]:
 
 
 def _level(one: etree._Element) -> _Level:
-    # A format that older programs do not know is in a choice beside one that they do.
+    # Newer formats are alternatives beside an older one.
     number_format = child(one, "w:numFmt")
     if number_format is None:
         number_format = child(one, "mc:AlternateContent", "mc:Choice", "w:numFmt")
@@ -428,7 +402,6 @@ def _level(one: etree._Element) -> _Level:
 
 
 def _of_example(number_format: etree._Element | None) -> str:
-    """A format by its name; one of the user's own shows it by its first numbers (001, 002, …)."""
     named = value(number_format, default="decimal")
     example = value(number_format, "format")
     return "decimalZero" if named == "custom" and example.startswith("0") else named
@@ -449,15 +422,15 @@ def _use(num: etree._Element) -> _Use:
 
 @dataclass(slots=True)
 class Notes:
-    """The footnotes or the endnotes of a file.
+    """The footnotes or endnotes of a file.
 
     Attributes:
-        by_id: the notes themselves.
-        label: what a note is cited by, before its number.
+        by_id: the notes.
+        label: label before the number.
         number_format: of the numbers.
-        start: the number of the first one.
-        restarts: whether every section begins with that number.
-        unknown: how many numbers were written in digits because their format is not known.
+        start: the first number.
+        restarts: whether each section starts over.
+        unknown: numbers written in digits, because their format is unknown.
     """
 
     by_id: dict[str, etree._Element]
@@ -475,20 +448,14 @@ class Notes:
         return self.label + formatted(self.start + self._count - 1, self.number_format)
 
     def begin_section(self) -> None:
-        """A section begins."""
+        """Begin a section."""
         self._count = 0 if self.restarts else self._count
 
 
 def notes_of(
     kind: str, roots: Iterable[etree._Element], places: Iterable[etree._Element | None]
 ) -> Notes:
-    """Make the notes of a file.
-
-    Args:
-        kind: ``footnote`` or ``endnote``.
-        roots: of the parts that hold them.
-        places: the settings of the file, then the properties of its sections.
-    """
+    """Collect the footnotes or endnotes of a file; later `places` override."""
     found = Notes(
         {
             value(note, "id"): note

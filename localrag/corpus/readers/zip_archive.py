@@ -1,20 +1,72 @@
-"""Zip archives of readable files, as e-Gov publishes its laws."""
+"""Zip archives, as e-Gov publishes its laws."""
 
+import bz2
+import lzma
 import re
 import struct
 import zipfile
 import zlib
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from copy import copy
 from pathlib import PurePosixPath
 from typing import IO
 
-from localrag.corpus.readers.bounds import unpacked_member
 from localrag.corpus.readers.converting import LIST_OF_LAWS
+from localrag.corpus.readers.text import first_decoded
 from localrag.corpus.readers.types import Limits, Omission, PassedOver, ReadFailure
 from localrag.corpus.types import Document
 from localrag.errors import InputError
 from localrag.language import N_
 from localrag.text.harmless import one_line
+
+_STEP = 1 << 20
+# For LZMA, zipfile unpacks each piece whole: 4 KB can become 30 MB.
+_LITTLE = 1 << 12
+
+
+def unpacked_member(archive: zipfile.ZipFile, member: zipfile.ZipInfo) -> bytes:
+    """Unpack a zip member, at most to its declared size, unlike `zipfile.ZipFile.read`."""
+    out = bytearray()
+    try:
+        with _opened(archive, member) as file:
+            while piece := file.read(
+                _STEP if member.compress_type != zipfile.ZIP_LZMA else _LITTLE
+            ):
+                out += piece
+                if len(out) > member.file_size:
+                    break
+        if zlib.crc32(out) != member.CRC:
+            raise zipfile.BadZipFile("wrong checksum or size")
+    except (
+        zipfile.BadZipFile,
+        zlib.error,
+        lzma.LZMAError,
+        EOFError,
+        NotImplementedError,
+        OSError,
+        ValueError,
+    ) as error:
+        raise InputError(
+            N_("The member is damaged ({problem})."), N_("Download the zip again."), problem=error
+        ) from error
+    return bytes(out)
+
+
+@contextmanager
+def _opened(archive: zipfile.ZipFile, member: zipfile.ZipInfo) -> Iterator[IO[bytes]]:
+    """Open a member for reads that unpack about as much as asked."""
+    if member.compress_type != zipfile.ZIP_BZIP2:
+        with archive.open(member) as file:
+            yield file
+        return
+    # zipfile unpacks bzip2 by the block, 900 kB from 40 bytes: take the packed bytes instead.
+    packed = copy(member)
+    packed.compress_type, packed.file_size = zipfile.ZIP_STORED, member.compress_size
+    del packed.CRC  # That of what is packed is not known.
+    with archive.open(packed) as stored, bz2.open(stored) as file:
+        yield file
+
 
 MemberReader = Callable[[str, bytes], Iterator[Document | ReadFailure | Omission | PassedOver]]
 """Reads one member from its name and its bytes."""
@@ -31,18 +83,7 @@ def read_zip(
     pass_over: Callable[[str, str], PassedOver | None],
     read_member: MemberReader,
 ) -> Iterator[Document | ReadFailure | Omission | PassedOver]:
-    """Read the members of an archive; nothing is unpacked to disk.
-
-    Args:
-        file: the archive, which can be rewound.
-        name: what messages and ids call it.
-        limits: bounds on members.
-        pass_over: names a member that has no reader, given its place and its name; else None.
-        read_member: reads one member.
-
-    Raises:
-        InputError: the archive is damaged, or has too many members.
-    """
+    """Read the members of an archive; `pass_over` names a member without a reader."""
     packed = file.seek(0, 2)
     try:
         archive = zipfile.ZipFile(file)
@@ -60,8 +101,7 @@ def read_zip(
             )
         if any(member.filename == "[Content_Types].xml" for member in members):
             raise InputError(
-                N_("This is an Office file, not a zip."),
-                N_("Give it its own suffix."),
+                N_("This is an Office file, not a zip."), N_("Give it its own suffix.")
             )
         unpacked = 0
         for member, inside in zip(members, member_names(members), strict=True):
@@ -98,12 +138,11 @@ _KANA = re.compile("[ぁ-んァ-ヶ]")
 
 
 def member_names(members: Sequence[zipfile.ZipInfo]) -> list[str]:
-    """The names of the members of an archive, as whoever made it wrote them, with ``/`` between.
+    """The original names of the members, with ``/`` between folders.
 
-    `zipfile` reads a name without the mark for UTF-8 as CP437. Windows in Japan writes CP932,
-    where the second byte of 表 and 予 is a backslash; macOS writes UTF-8 without the mark. The
-    names of an archive are in one encoding: EUC-JP where CP932 fits not all of them, or where it
-    would read kana as rows of half-width marks.
+    `zipfile` reads a name without the mark for UTF-8 as CP437. macOS writes UTF-8 without the mark,
+    Windows in Japan CP932. All names of an archive share one encoding: EUC-JP if CP932 does not fit
+    all, or would read kana as half-width marks.
     """
     written = [_written(member) for member in members]
     unmarked = [name for name in written if isinstance(name, bytes)]
@@ -112,14 +151,13 @@ def member_names(members: Sequence[zipfile.ZipInfo]) -> list[str]:
         "cp437",
     )
     names = (
-        name if isinstance(name, str) else _decoded(name, encoding) or name.decode("cp437")
+        name if isinstance(name, str) else first_decoded(name, (encoding, "cp437")) or ""
         for name in written
     )
     return [name.replace("\\", "/") for name in names]
 
 
 def _written(member: zipfile.ZipInfo) -> str | bytes:
-    """The name of a member: its bytes, unless the archive says what characters they are."""
     if member.flag_bits & _UTF8:
         return member.orig_filename.partition("\0")[0]
     name = member.orig_filename.encode("cp437").partition(b"\0")[0]
@@ -127,43 +165,34 @@ def _written(member: zipfile.ZipInfo) -> str | bytes:
 
 
 def _unicode_path(extra: bytes, name: bytes) -> str:
-    """The name in the extra field that Info-ZIP adds to one without the mark; "" without one."""
+    """The name from the extra field of Info-ZIP; "" without one."""
     at = 0
     while at + 4 <= len(extra):
         kind, size = struct.unpack_from("<HH", extra, at)
         field = extra[at + 4 : at + 4 + size]
         at += 4 + size
-        # A version, the checksum of the name that it stands for, and the name.
+        # Version, checksum of the plain name, Unicode name.
         if kind == _UNICODE_PATH and len(field) > 5 and field[0] == 1:
             if struct.unpack_from("<L", field, 1)[0] != zlib.crc32(name):
                 return ""  # Somebody renamed the member and left the field.
-            return _decoded(field[5:], "utf-8")
+            return first_decoded(field[5:], ["utf-8"]) or ""
     return ""
 
 
 def _fits(names: Sequence[bytes], encoding: str) -> bool:
-    """Whether all names can be in an encoding, and none of them is kana in another."""
-    if not all(_decoded(name, encoding) for name in names):
+    if not all(first_decoded(name, [encoding]) for name in names):
         return False
     return encoding != "cp932" or not any(map(_is_euc, names))
 
 
 def _is_euc(name: bytes) -> bool:
-    """Whether a name that CP932 can read is EUC-JP beyond doubt: ､｢､､､ｦ is あいう."""
-    marks = _HALF_WIDTH_MARKS.findall(_decoded(name, "cp932"))
-    kana = _KANA.findall(_decoded(name, "euc_jp"))
+    marks = _HALF_WIDTH_MARKS.findall(first_decoded(name, ["cp932"]) or "")
+    kana = _KANA.findall(first_decoded(name, ["euc_jp"]) or "")
     return len(kana) > 1 and len(marks) >= len(kana)
 
 
-def _decoded(name: bytes, encoding: str) -> str:
-    try:
-        return name.decode(encoding)
-    except UnicodeDecodeError:
-        return ""
-
-
 def _is_left_behind(name: str) -> bool:
-    """Whether a member is nobody's document: of macOS, of Windows, or the list of e-Gov."""
+    """Whether a member is no document: a file of macOS or Windows, or e-Gov's list."""
     last = PurePosixPath(name).name
     return (
         name.startswith("__MACOSX/")
@@ -173,26 +202,21 @@ def _is_left_behind(name: str) -> bool:
 
 
 def _require_inside(name: str) -> None:
-    """Refuse a path that leads out of the archive, and an archive in an archive."""
+    """Refuse paths out of the archive, and archives in archives."""
     if name.startswith("/") or _DRIVE.match(name) or ".." in name.split("/"):
         raise InputError(
-            N_("The member's path leads out of the archive."),
-            N_("Do not trust this zip."),
+            N_("The member's path leads out of the archive."), N_("Do not trust this zip.")
         )
     if PurePosixPath(name).suffix.lower() == ".zip":
         raise InputError(
-            N_("A zip inside a zip is not read."),
-            N_("Unpack it and add the inner files."),
+            N_("A zip inside a zip is not read."), N_("Unpack it and add the inner files.")
         )
 
 
 def _check(member: zipfile.ZipInfo, limits: Limits) -> None:
-    """Refuse what no honest archive of laws holds: what is encrypted, too large or a bomb."""
+    """Refuse encrypted or oversized members, and bombs."""
     if member.flag_bits & _ENCRYPTED:
-        raise InputError(
-            N_("The member is encrypted."),
-            N_("Unpack the zip and add the files."),
-        )
+        raise InputError(N_("The member is encrypted."), N_("Unpack the zip and add the files."))
     if member.file_size > limits.file_bytes:
         raise InputError(
             N_("The member unpacks to {file_size:,} bytes, more than {file_bytes:,}."),

@@ -1,50 +1,48 @@
-"""Corpora, what a search finds in them, and answers, as JSON."""
+"""Corpora, hits and answers as JSON."""
 
-from typing import TYPE_CHECKING, Any, cast
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Annotated, cast
 
-from pydantic_core import to_jsonable_python
+from pydantic import BeforeValidator, ValidationInfo
 
-# Before Python 3.12 Pydantic makes schemas of this one alone.
-from typing_extensions import TypedDict
-
-from localrag.answer.types import Answer, Citation, FactCheck
+from localrag.answer.types import Answer
 from localrag.corpus.store import CorpusStore
-from localrag.corpus.types import Passage
 from localrag.corpus.workspace import CorpusPaths
+from localrag.doors.as_json import Json, Number, OrNull, Plain, Stored, Words, at, filled
 from localrag.search.indexing.state import state, vector_state
-from localrag.search.query import SNIPPET, snippet
-from localrag.search.types import Hit, ModelCall, Query, Trace
-from localrag.text.facts import told
+from localrag.search.query import SNIPPET, Snippet, snippet
+from localrag.search.types import Query
+from localrag.text.facts import Fact, told
 
 if TYPE_CHECKING:
     from localrag.search.reading import Retrieval
 
 
-class PassageJson(TypedDict):
-    """A passage; `locator` is the statute place, `start` and `end` its span in its document.
+class PassageJson(Json):
+    """A passage; `locator` is the statute place, `start` and `end` its span in the document.
 
-    `confidence` is how sure OCR is of its characters, null where the file itself has the text.
+    `confidence` rates the OCR of its text; null if the file has the text itself.
     """
 
     id: str
     document_id: str
     layer: str
     header: str
-    locator: str
-    section: str
-    page: int
-    confidence: float | None
+    locator: Annotated[str, at("locator.path")]
+    section: Annotated[str, at("locator.section")]
+    page: Annotated[int, at("locator.page")]
+    confidence: Annotated[Number | None, at("locator.confidence")]
     start: int
     end: int
     text: str
-    triple: dict[str, Any] | None
+    triple: Plain
 
 
 # Searching
 
 
-class FiltersJson(TypedDict):
-    """Which passages may be found; an empty list allows all."""
+class FiltersJson(Json):
+    """The filters of a search; an empty list allows all."""
 
     documents: list[str]
     kinds: list[str]
@@ -53,41 +51,46 @@ class FiltersJson(TypedDict):
     date_from: str
     date_to: str
     where: list[tuple[str, str]]
+    phrases: list[str]
 
 
-class QueryJson(TypedDict):
-    """What was asked."""
+class QueryJson(Json):
+    """The question."""
 
     text: str
     options: list[str]
     filters: FiltersJson
 
 
-class SnippetJson(TypedDict):
-    """The part of a text that matches, and the spans in it that do."""
+class SnippetJson(Json):
+    """The matching part of a text, and the matching spans in it."""
 
     start: int
     end: int
     highlights: list[tuple[int, int]]
 
 
-class HitJson(TypedDict):
-    """A passage that a search has found."""
+def _snippet(text: str, info: ValidationInfo) -> Snippet:
+    return snippet(cast(Query, info.context), text, SNIPPET)
+
+
+class HitJson(Json):
+    """A passage found by a search."""
 
     rank: int
-    score: float
+    score: Number
     stage: str
-    reason: str
+    reason: Words
     beside: bool
     fills: str
     punishes: str
-    by_model: list[str]
+    by_model: list[Words]
     passage: PassageJson
-    snippet: SnippetJson
+    snippet: Annotated[SnippetJson, at("passage.text"), BeforeValidator(_snippet)]
 
 
-class LawNamedJson(TypedDict):
-    """A law as a question names it; without ids where the corpus lacks it."""
+class LawNamedJson(Json):
+    """A law named by a question; no ids if the corpus does not have it."""
 
     words: str
     start: int
@@ -95,144 +98,61 @@ class LawNamedJson(TypedDict):
     law_ids: list[str]
 
 
-class StageHitJson(TypedDict):
-    """A hit as a stage had it."""
+class StageHitJson(Json):
+    """A hit of one stage."""
 
     rank: int
-    score: float
-    passage_id: str
-    reason: str
+    score: Number
+    passage_id: Annotated[str, at("passage.id")]
+    reason: Words
 
 
-class WordingJson(TypedDict):
-    """An everyday word, and what was searched for besides."""
+class WordingJson(Json):
+    """An everyday word, and the phrases searched for besides."""
 
     said: str
     phrases: list[str]
 
 
-class EventJson(TypedDict):
-    """What a stage left out or switched off.
-
-    `kind` is a code that never changes, `fields` are the values that the words name.
-    """
-
-    kind: str
-    fields: dict[str, Any]
-    words: str
-
-
-class StageJson(TypedDict):
-    """What one stage of the retrieval did."""
+class StageJson(Json):
+    """One stage of the search."""
 
     stage: str
     subject: str
     query: str
-    seconds: float
+    seconds: Number
     hits: list[StageHitJson]
-    events: list[EventJson]
+    events: list[Stored]
     wordings: list[WordingJson]
 
 
-class RetrievalJson(TypedDict):
-    """What a search has found: the JSON of ``localrag search``."""
+class RetrievalJson(Json):
+    """The result of a search: the JSON of ``localrag search``."""
 
     query: QueryJson
     laws: list[LawNamedJson]
     absent: list[str]
     hits: list[HitJson]
-    trace: list[StageJson]
+    trace: Annotated[list[StageJson], at("trace.stages")]
 
 
 def retrieval_as_json(query: Query, retrieval: "Retrieval") -> RetrievalJson:
-    """Give the JSON of ``localrag search``."""
-    return {
-        "query": _query(query),
-        "laws": to_jsonable_python(retrieval.laws),
-        "absent": list(retrieval.absent),
-        "hits": [_hit(query, hit) for hit in retrieval.hits],
-        "trace": _trace(retrieval.trace),
-    }
-
-
-def passage_as_json(passage: Passage) -> PassageJson:
-    """Give a passage as JSON."""
-    return {
-        "id": passage.id,
-        "document_id": passage.document_id,
-        "layer": passage.layer,
-        "header": passage.header,
-        "locator": passage.locator.path,
-        "section": passage.locator.section,
-        "page": passage.locator.page,
-        "confidence": passage.locator.confidence,
-        "start": passage.start,
-        "end": passage.end,
-        "text": passage.text,
-        "triple": to_jsonable_python(passage.triple),
-    }
-
-
-def _query(query: Query) -> QueryJson:
-    return {
-        "text": query.text,
-        "options": list(query.options),
-        "filters": to_jsonable_python(query.filters),
-    }
-
-
-def _hit(query: Query, hit: Hit) -> HitJson:
-    return {
-        "rank": hit.rank,
-        "score": hit.score,
-        "stage": hit.stage,
-        "reason": str(hit.reason or ""),
-        "beside": hit.beside,
-        "fills": hit.fills,
-        "punishes": hit.punishes,
-        "by_model": [str(label) for label in hit.by_model],
-        "passage": passage_as_json(hit.passage),
-        "snippet": to_jsonable_python(snippet(query, hit.passage.text, SNIPPET)),
-    }
-
-
-def _trace(trace: Trace) -> list[StageJson]:
-    return [
-        {
-            "stage": record.stage,
-            "subject": record.subject,
-            "query": record.query,
-            "seconds": record.seconds,
-            "hits": [
-                {
-                    "rank": hit.rank,
-                    "score": hit.score,
-                    "passage_id": hit.passage.id,
-                    "reason": str(hit.reason or ""),
-                }
-                for hit in record.hits
-            ],
-            "events": [cast(EventJson, event.stored()) for event in record.events],
-            "wordings": [
-                {"said": word.said, "phrases": list(word.phrases)} for word in record.wordings
-            ],
-        }
-        for record in trace.stages
-    ]
+    """Return the JSON of ``localrag search``."""
+    return filled(RetrievalJson, _Asked(query, retrieval), query)
 
 
 # Answers
 
 
-class MismatchJson(TypedDict):
-    """Something that a claim says and its sentences do not."""
+class MismatchJson(Json):
+    """A part of a claim missing from its sentences."""
 
     kind: str
     written: str
 
 
-class ClaimJson(TypedDict):
-    """A statement of an answer; `citations` are numbers, from 1, of those of the answer."""
+class ClaimJson(Json):
+    """A statement of an answer; `citations` are numbers of the answer's citations, from 1."""
 
     text: str
     citations: list[int]
@@ -240,10 +160,10 @@ class ClaimJson(TypedDict):
     moved: bool
 
 
-class CitationJson(TypedDict):
+class CitationJson(Json):
     """A verbatim quotation and its place.
 
-    `state` is the day of this wording of the law. `page` and `last_page` are 0 without pages.
+    `state` is the date of this text of the law. `page` and `last_page` are 0 without pages.
     """
 
     passage_id: str
@@ -256,16 +176,16 @@ class CitationJson(TypedDict):
     not_yet: bool
     before_first: bool
     beside: bool
-    confidence: float | None
+    confidence: Number | None
     changes: str
     page: int
     last_page: int
     verified: bool
-    problem: str
+    problem: Words
 
 
-class CheckedEvidenceJson(TypedDict):
-    """A sentence that was found for a claim that was asked about, and how it stands to it."""
+class CheckedEvidenceJson(Json):
+    """A sentence found for a claim, and its stance."""
 
     question: str
     citation: CitationJson
@@ -275,98 +195,82 @@ class CheckedEvidenceJson(TypedDict):
     by_code: bool
 
 
-class FactCheckJson(TypedDict):
-    """What became of a claim that was asked about."""
+class FactCheckJson(Json):
+    """The verdict on a claim, with its evidence."""
 
     veracity: str
     questions: list[str]
     evidence: list[CheckedEvidenceJson]
 
 
-class CallJson(TypedDict):
-    """What one call of a model cost."""
+class CallJson(Json):
+    """The cost of one call of a model."""
 
     model: str
     prompt: int
     cached: int | None
     completion: int
-    seconds: float
+    seconds: Number
     purpose: str
-    problem: str
+    problem: Words
 
 
-class NearestJson(TypedDict):
-    """A passage that the search found and the answer does not quote; it may not answer."""
+class NearestJson(Json):
+    """A passage near the question; the answer does not quote it."""
 
     passage_id: str
     label: str
     beginning: str
 
 
-class AnswerJson(TypedDict):
-    """An answer with what it rests on: the JSON of ``localrag ask``.
+def _doubt(facts: Iterable[Fact]) -> str | None:
+    return told(facts) or None
 
-    `quotations` are what answers without a model, where a model wrote what code could not support.
+
+class AnswerJson(Json):
+    """An answer and its evidence: the JSON of ``localrag ask``.
+
+    `quotations` answer without a model if code could not support the model's claims.
     """
 
     query: QueryJson
-    read_as: str | None
+    read_as: OrNull
     status: str
-    label: str | None
-    doubt: str | None
+    label: OrNull
+    doubt: Annotated[str | None, at("doubts"), BeforeValidator(_doubt)]
     text: str
-    derivation: dict[str, Any] | None
+    derivation: Plain
     checked: FactCheckJson | None
     quotations: list[CitationJson]
     claims: list[ClaimJson]
     citations: list[CitationJson]
     nearest: list[NearestJson]
     absent: list[str]
-    trace: list[StageJson]
-    calls: list[CallJson]
+    trace: Annotated[list[StageJson], at("trace.stages")]
+    calls: Annotated[list[CallJson], at("trace.calls")]
 
 
 def answer_as_json(query: Query, answer: Answer) -> AnswerJson:
-    """Give the JSON of ``localrag ask``."""
-    return {
-        "query": _query(query),
-        "read_as": answer.read_as or None,
-        "status": answer.status.value,
-        "label": answer.label or None,
-        "doubt": told(answer.doubts) or None,
-        "text": answer.text,
-        "derivation": to_jsonable_python(answer.derivation),
-        "checked": None if answer.checked is None else _checked(answer.checked),
-        "quotations": [_worded(citation) for citation in answer.quotations],
-        "claims": to_jsonable_python(answer.claims),
-        "citations": [_worded(citation) for citation in answer.citations],
-        "nearest": to_jsonable_python(answer.nearest),
-        "absent": list(answer.absent),
-        "trace": _trace(answer.trace),
-        "calls": [_worded(call) for call in answer.trace.calls],
-    }
+    """Return the JSON of ``localrag ask``."""
+    return filled(AnswerJson, _Asked(query, answer))
 
 
-def _checked(found: FactCheck) -> FactCheckJson:
-    return {
-        "veracity": found.veracity.value,
-        "questions": list(found.questions),
-        "evidence": [
-            cast(CheckedEvidenceJson, to_jsonable_python(one) | {"citation": _worded(one.citation)})
-            for one in found.evidence
-        ],
-    }
+class _Asked:
+    """The attributes of a result, and its query."""
 
+    def __init__(self, query: Query, result: "Answer | Retrieval") -> None:
+        self.query = query
+        self._result = result
 
-def _worded(value: Citation | ModelCall) -> Any:
-    return {**to_jsonable_python(value), "problem": str(value.problem or "")}
+    def __getattr__(self, name: str) -> object:
+        return getattr(self._result, name)
 
 
 # Corpora
 
 
-class CorpusJson(TypedDict):
-    """A corpus with what it holds and how its indexes are: the JSON of ``localrag list``."""
+class CorpusJson(Json):
+    """A corpus, its size and the state of its indexes: the JSON of ``localrag list``."""
 
     corpus: str
     documents: int
@@ -377,7 +281,7 @@ class CorpusJson(TypedDict):
 
 
 def corpus_as_json(place: CorpusPaths) -> CorpusJson:
-    """Give the JSON of ``localrag list`` for one corpus.
+    """Return the JSON of ``localrag list`` for one corpus.
 
     Raises:
         NotFoundError: there is no such corpus.

@@ -1,32 +1,20 @@
-"""Provisions, what a citation means, and the states of laws, as JSON."""
+"""Provisions, citations and states of laws as JSON."""
 
-from collections.abc import Iterable
-from typing import Any, cast
+from collections.abc import Iterable, Mapping
+from typing import Annotated, Any
 
-from pydantic_core import to_jsonable_python
+from pydantic import BeforeValidator
 
-# Before Python 3.12 Pydantic makes schemas of this one alone.
-from typing_extensions import TypedDict
-
-from localrag.corpus.store import DocumentInfo
-from localrag.corpus.types import OMISSIONS, Omission, omission_notes
-from localrag.doors.as_json.found import PassageJson, passage_as_json
-from localrag.law.applied import ReadText
-from localrag.search.contents import Contents, Part
+from localrag.corpus.types import OMISSIONS, Locator, Omission, omission_notes
+from localrag.doors.as_json import Json, OrNull, Plain, Stored, Words, at, filled
+from localrag.doors.as_json.found import PassageJson
 from localrag.search.finding import ResolvedCitation
 from localrag.search.history import Comparison, History
-from localrag.search.history.comparing import Change, Line
-from localrag.search.provision import (
-    Delegation,
-    LookedUp,
-    Provision,
-    ProvisionLink,
-    ProvisionReadings,
-)
+from localrag.search.provision import LookedUp
 
 
-class OmissionJson(TypedDict):
-    """What of a file is not in its text, or is (`in_text`) and needs a word; `what` is English."""
+class OmissionJson(Json):
+    """A part of a file not in its text, or in it with a caution (`in_text`); `what` is English."""
 
     what: str
     count: int
@@ -34,8 +22,28 @@ class OmissionJson(TypedDict):
     words: str
 
 
-class DocumentJson(TypedDict):
-    """A document, of a law in one of its states; the day of that is ``metadata.date``."""
+def _omissions(omissions: Iterable[Omission]) -> list[dict[str, Any]]:
+    return [
+        {
+            "what": one.what,
+            "count": one.count,
+            "in_text": one.in_text,
+            "words": omission_notes([one])[0],
+        }
+        for one in omissions
+    ]
+
+
+OmissionsJson = Annotated[list[OmissionJson], BeforeValidator(_omissions)]
+"""The omissions of a file, also in the language in use."""
+
+
+def _metadata(metadata: Mapping[str, str]) -> dict[str, str]:
+    return {key: said for key, said in metadata.items() if key != OMISSIONS}
+
+
+class DocumentJson(Json):
+    """A document; of a law, one state, with its date in ``metadata.date``."""
 
     id: str
     title: str
@@ -45,26 +53,26 @@ class DocumentJson(TypedDict):
     not_yet: bool
     before_first: bool
     old: bool
-    metadata: dict[str, str]
-    omissions: list[OmissionJson]
+    metadata: Annotated[dict[str, str], BeforeValidator(_metadata)]
+    omissions: OmissionsJson
 
 
-class LinkJson(TypedDict):
-    """A reference seen from one of its ends; the id is empty for a law outside the corpus."""
+class LinkJson(Json):
+    """A reference seen from one end; the id is empty for a law outside the corpus."""
 
     kind: str
     document_id: str
-    locator: str
+    locator: Annotated[str, at("locator.path")]
     label: str
     words: str
     exists: bool
     deleted: bool
 
 
-class DelegationJson(TypedDict):
-    """What a provision leaves to an order, and where that is filled in."""
+class DelegationJson(Json):
+    """A matter left to an order, and the provisions of the order."""
 
-    locator: str
+    locator: Annotated[str, at("locator.path")]
     start: int
     end: int
     instrument: str
@@ -73,30 +81,37 @@ class DelegationJson(TypedDict):
     has_order: bool
 
 
-class ReadWordsJson(TypedDict):
-    """Words that are read in the place of others (読替え)."""
+class ReadWordsJson(Json):
+    """Words read instead of others (読替え)."""
 
     replaced: str
     replacing: str
     times: int | None
 
 
-class ReadingsJson(LinkJson):
-    """A provision that has words which are read otherwise, and the words."""
+class ReadingsJson(Json):
+    """A provision with words read otherwise, and the words."""
 
+    kind: Annotated[str, at("link.kind")]
+    document_id: Annotated[str, at("link.document_id")]
+    locator: Annotated[str, at("link.locator.path")]
+    label: Annotated[str, at("link.label")]
+    words: Annotated[str, at("link.words")]
+    exists: Annotated[bool, at("link.exists")]
+    deleted: Annotated[bool, at("link.deleted")]
     told: bool
     part: str
-    readings: list[ReadWordsJson]
+    readings: Annotated[list[ReadWordsJson], at("words")]
 
 
-class PieceJson(TypedDict):
-    """A piece of a text as it is read; `replaced` is what stands there in the law."""
+class PieceJson(Json):
+    """A piece of a text as read; `replaced` is the text of the law."""
 
     text: str
     replaced: str
 
 
-class AsReadJson(TypedDict):
+class AsReadJson(Json):
     """The text of a passage as another provision has it read; made by code, no text of a law."""
 
     by: PassageJson
@@ -105,28 +120,28 @@ class AsReadJson(TypedDict):
     left_out: list[ReadWordsJson]
 
 
-class TermJson(TypedDict):
-    """A defined term, and the provision that defines it."""
+class TermJson(Json):
+    """A defined term, and the provision with its definition."""
 
     term: str
     scope: str
     passage: PassageJson
 
 
-class KnownJson(TypedDict):
-    """A triple and the passage that says it."""
+class KnownJson(Json):
+    """A triple and its passage."""
 
     passage_id: str
-    triple: dict[str, Any]
+    triple: Plain
 
 
-class ProvisionJson(TypedDict):
-    """A passage and what is tied to it: the JSON of ``localrag show``."""
+class ProvisionJson(Json):
+    """A passage and its links: the JSON of ``localrag show``."""
 
     passage: PassageJson
     document: DocumentJson
     place: list[str]
-    deleted: bool
+    deleted: Annotated[bool, at("is_deleted")]
     delegations: list[DelegationJson]
     filled_in_by: list[LinkJson]
     refers_to: list[LinkJson]
@@ -139,25 +154,29 @@ class ProvisionJson(TypedDict):
     known: list[KnownJson]
 
 
-class ProvisionsJson(TypedDict):
-    """The provisions of a list or a range, and how many more it names."""
+class ProvisionsJson(Json):
+    """The provisions of a list or a range, and the number left out."""
 
     provisions: list[ProvisionJson]
     left_out: int
 
 
-class PartJson(TypedDict):
-    """A heading of a law and what stands under it, or an article."""
+def _path(locator: Locator | None) -> str | None:
+    return locator.path if locator else None
+
+
+class PartJson(Json):
+    """A heading of a law with its parts, or an article."""
 
     title: str
-    passage_id: str | None
-    first: str | None
-    last: str | None
+    passage_id: OrNull
+    first: Annotated[str | None, BeforeValidator(_path)]
+    last: Annotated[str | None, BeforeValidator(_path)]
     parts: list["PartJson"]
 
 
-class ContentsJson(TypedDict):
-    """What a law, or a part of it, holds."""
+class ContentsJson(Json):
+    """The contents of a law or of a part of it."""
 
     document: DocumentJson
     place: list[str]
@@ -165,120 +184,20 @@ class ContentsJson(TypedDict):
 
 
 LookedUpJson = ProvisionJson | ProvisionsJson | ContentsJson
-"""All that a citation names: one provision, several, or what a law holds."""
+"""One provision, several, or the contents of a law."""
 
 
 def looked_up_as_json(found: LookedUp) -> LookedUpJson:
-    """Give the JSON of ``localrag show``: that of a provision, of several, or of contents."""
+    """Return the JSON of ``localrag show``: a provision, several, or contents."""
     if found.contents is not None:
-        return _contents(found.contents)
+        return filled(ContentsJson, found.contents)
     if len(found.provisions) == 1 and not found.left_out:
-        return provision_as_json(found.provisions[0])
-    views = [provision_as_json(view) for view in found.provisions]
-    return {"provisions": views, "left_out": found.left_out}
+        return filled(ProvisionJson, found.provisions[0])
+    return filled(ProvisionsJson, found)
 
 
-def provision_as_json(view: Provision) -> ProvisionJson:
-    """Give a provision with what is tied to it as JSON."""
-    return {
-        "passage": passage_as_json(view.passage),
-        "document": _document(view.document),
-        "place": list(view.place),
-        "deleted": view.is_deleted,
-        "delegations": [_delegation(of) for of in view.delegations],
-        "filled_in_by": [_link(link) for link in view.filled_in_by],
-        "refers_to": [_link(link) for link in view.refers_to],
-        "referred_by": [_link(link) for link in view.referred_by],
-        "reads": [_readings(readings) for readings in view.reads],
-        "read_by": [_link(link) for link in view.read_by],
-        "changed_by": list(map(passage_as_json, view.changed_by)),
-        "as_read": None if view.as_read is None else _as_read(view.as_read),
-        "terms": [
-            {"term": term.term, "scope": term.scope, "passage": passage_as_json(term.passage)}
-            for term in view.terms
-        ],
-        "known": [
-            {"passage_id": known.passage_id, "triple": to_jsonable_python(known.triple)}
-            for known in view.known
-        ],
-    }
-
-
-def _contents(contents: Contents) -> ContentsJson:
-    return {
-        "document": _document(contents.document),
-        "place": list(contents.place),
-        "parts": [_part(part) for part in contents.parts],
-    }
-
-
-def _part(part: Part) -> PartJson:
-    return {
-        "title": part.title,
-        "passage_id": part.passage_id or None,
-        "first": part.first.path if part.first else None,
-        "last": part.last.path if part.last else None,
-        "parts": [_part(one) for one in part.parts],
-    }
-
-
-def _document(document: DocumentInfo) -> DocumentJson:
-    return {
-        "id": document.id,
-        "title": document.title,
-        "kind": document.kind,
-        "source": document.source,
-        "followed": document.followed,
-        "not_yet": document.not_yet,
-        "before_first": document.before_first,
-        "old": document.old,
-        "metadata": {key: said for key, said in document.metadata.items() if key != OMISSIONS},
-        "omissions": omissions_as_json(document.omissions),
-    }
-
-
-def omissions_as_json(omissions: Iterable[Omission]) -> list[OmissionJson]:
-    """Give what of a file is not in its text, or needs a word, in the language in use, too."""
-    return [
-        {
-            "what": one.what,
-            "count": one.count,
-            "in_text": one.in_text,
-            "words": omission_notes([one])[0],
-        }
-        for one in omissions
-    ]
-
-
-def _delegation(of: Delegation) -> Any:
-    return {
-        **to_jsonable_python(of),
-        "locator": of.locator.path,
-        "filled_in_by": [_link(link) for link in of.filled_in_by],
-    }
-
-
-def _link(link: ProvisionLink) -> Any:
-    return {**to_jsonable_python(link), "locator": link.locator.path}
-
-
-def _readings(readings: ProvisionReadings) -> Any:
-    words = [to_jsonable_python(words) for words in readings.words]
-    told = {"told": readings.told, "part": readings.part, "readings": words}
-    return {**_link(readings.link), **told}
-
-
-def _as_read(text: ReadText) -> AsReadJson:
-    return {
-        "by": passage_as_json(text.by),
-        "text": text.text,
-        "pieces": [{"text": piece.text, "replaced": piece.replaced} for piece in text.pieces],
-        "left_out": [to_jsonable_python(words) for words in text.left_out],
-    }
-
-
-class PlaceJson(TypedDict):
-    """A provision, or a law as a whole, which has neither a passage nor a locator."""
+class PlaceJson(Json):
+    """A provision, or a whole law without passage and locator."""
 
     document_id: str
     locator: str
@@ -287,74 +206,70 @@ class PlaceJson(TypedDict):
     state: str
 
 
-class ResolvedJson(TypedDict):
-    """A citation as it was written, and the provisions or laws that it can mean.
+class ResolvedJson(Json):
+    """A citation as written, and its candidates.
 
-    With one candidate it is certain, with several ambiguous; without any, `problem` says why, and
-    `nearest` what is there instead.
+    One candidate is certain, several are ambiguous. Without any, `problem` gives the reason and
+    `nearest` the closest provisions.
     """
 
     cited: str
     start: int
     end: int
-    problem: str
+    problem: Words
     candidates: list[PlaceJson]
     nearest: list[PlaceJson]
 
 
-class ResolutionJson(TypedDict):
-    """The citations that were read, in their order."""
+class ResolutionJson(Json):
+    """The citations in their order."""
 
     citations: list[ResolvedJson]
 
 
 def resolution_as_json(citations: tuple[ResolvedCitation, ...]) -> ResolutionJson:
-    """Give what citations mean as JSON."""
-    return {
-        "citations": [
-            {
-                "cited": one.cited,
-                "start": one.start,
-                "end": one.end,
-                "problem": str(one.problem or ""),
-                "candidates": [to_jsonable_python(place) for place in one.candidates],
-                "nearest": [to_jsonable_python(place) for place in one.nearest],
-            }
-            for one in citations
-        ]
-    }
+    """Return resolved citations as JSON."""
+    return filled(ResolutionJson, {"citations": citations})
 
 
 # States of laws
 
 
-class StateJson(TypedDict):
-    """A state of a law: the day from which it is in force, and what made it so."""
+def _date(metadata: Mapping[str, str]) -> str:
+    return metadata.get("date", "")
 
-    id: str
-    date: str
+
+def _amending_law(metadata: Mapping[str, str]) -> str:
+    return metadata.get("amending_law", "")
+
+
+class StateJson(Json):
+    """A state of a law: its first day in force, and the amending law."""
+
+    id: Annotated[str, at("state_id")]
+    date: Annotated[str, at("metadata"), BeforeValidator(_date)]
     followed: str
-    amending_law: str
+    amending_law: Annotated[str, at("metadata"), BeforeValidator(_amending_law)]
     source: str
 
 
-class LineJson(TypedDict):
-    """A line of an article, and the place that it is of."""
+class LineJson(Json):
+    """A line of an article, and its place."""
 
     place: str
     text: str
 
 
-class DifferenceJson(TypedDict):
-    """A line that an article has in another wording, or at another place."""
+class DifferenceJson(Json):
+    """A line changed or moved."""
 
     kind: str
     before: LineJson | None
     after: LineJson | None
 
 
-class ChangeJson(TypedDict):
-    """What became of one article."""
+class ChangeJson(Json):
+    """The change of one article."""
 
     kind: str
     before: PassageJson | None
@@ -362,88 +277,37 @@ class ChangeJson(TypedDict):
     differences: list[DifferenceJson]
 
 
-class VersionJson(TypedDict):
-    """A provision in one state of its law, and what changed against the state before."""
+class VersionJson(Json):
+    """A provision in one state, and its change since the state before."""
 
     state: StateJson
     passage: PassageJson | None
     change: ChangeJson | None
 
 
-class HistoryJson(TypedDict):
+class HistoryJson(Json):
     """A provision through the states of its law: the JSON of ``localrag history``."""
 
     title: str
     versions: list[VersionJson]
-    notes: list["FactJson"]
+    notes: list[Stored]
 
 
-class FactJson(TypedDict):
-    """Something told: its kind, its fields, and its words."""
-
-    kind: str
-    fields: dict[str, Any]
-    words: str
-
-
-class ComparisonJson(TypedDict):
-    """Two states of a law, and what changed: the JSON of ``localrag diff``."""
+class ComparisonJson(Json):
+    """Two states of a law and their differences: the JSON of ``localrag diff``."""
 
     before: StateJson
     after: StateJson
     changes: list[ChangeJson]
-    left_out: list[FactJson]
-    notes: list[FactJson]
+    left_out: list[Stored]
+    notes: list[Stored]
 
 
 def history_as_json(found: History) -> HistoryJson:
-    """Give the JSON of ``localrag history``."""
-    return {
-        "title": found.title,
-        "versions": [
-            {
-                "state": _state(version.state),
-                "passage": passage_as_json(version.passage) if version.passage else None,
-                "change": _change(version.change) if version.change else None,
-            }
-            for version in found.versions
-        ],
-        "notes": [cast(FactJson, fact.stored()) for fact in found.notes],
-    }
+    """Return the JSON of ``localrag history``."""
+    return filled(HistoryJson, found)
 
 
 def comparison_as_json(found: Comparison) -> ComparisonJson:
-    """Give the JSON of ``localrag diff``."""
-    return {
-        "before": _state(found.before),
-        "after": _state(found.after),
-        "changes": [_change(change) for change in found.changes],
-        "left_out": [cast(FactJson, fact.stored()) for fact in found.left_out],
-        "notes": [cast(FactJson, fact.stored()) for fact in found.notes],
-    }
-
-
-def _state(state: DocumentInfo) -> StateJson:
-    return {
-        "id": state.state_id,
-        "date": state.metadata.get("date", ""),
-        "followed": state.followed,
-        "amending_law": state.metadata.get("amending_law", ""),
-        "source": state.source,
-    }
-
-
-def _change(change: Change) -> ChangeJson:
-    return {
-        "kind": change.kind.value,
-        "before": passage_as_json(change.before) if change.before else None,
-        "after": passage_as_json(change.after) if change.after else None,
-        "differences": [
-            {"kind": one.kind.value, "before": _line(one.before), "after": _line(one.after)}
-            for one in change.differences
-        ],
-    }
-
-
-def _line(line: Line | None) -> LineJson | None:
-    return None if line is None else {"place": line.place, "text": line.text}
+    """Return the JSON of ``localrag diff``."""
+    return filled(ComparisonJson, found)

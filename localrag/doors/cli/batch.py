@@ -1,8 +1,10 @@
-"""``localrag batch``: a file of questions in, a file of answers out."""
+"""The verbs `batch`, `tune-retrieval` and `methods`: many questions, ways to answer them."""
 
 import sys
+from dataclasses import asdict
+from functools import partial
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -10,7 +12,11 @@ from localrag.doors.cli.main import app, verb
 from localrag.doors.cli.options import AsOf, CorpusName, Json, MethodName, Ray, Where, on
 from localrag.doors.session import Session
 from localrag.errors import UsageError
-from localrag.language import N_
+from localrag.language import N_, _, ngettext
+
+if TYPE_CHECKING:
+    from localrag.evaluation.tuning import Trial
+    from localrag.methods.catalogue import Method
 
 
 @verb(
@@ -42,7 +48,7 @@ def batch(
         typer.Option(
             "--out",
             metavar="FILE",
-            help="Where the answers go: JSON Lines, or by its ending .xlsx, .csv, .docx or .md.",
+            help="File of answers: JSON Lines, or by its ending .xlsx, .csv, .docx or .md.",
         ),
     ] = None,
     concurrency: Annotated[
@@ -52,16 +58,17 @@ def batch(
             metavar="N",
             min=0,
             max=256,
-            help="Ask a model server so many questions at once; 0: chat.parallel. With --ray: so "
-            "many workers; 0: one for each processor.",
+            help="Questions to a model server at the same time; 0: "
+            "chat.parallel. With --ray: number of workers; 0: one per "
+            "processor.",
         ),
     ] = 0,
     method: MethodName = None,
     retry_failed: Annotated[
-        bool, typer.Option("--retry-failed", help="Ask the rows again that failed before.")
+        bool, typer.Option("--retry-failed", help="Ask failed rows again.")
     ] = False,
     restart: Annotated[
-        bool, typer.Option("--restart", help="Drop the answers that are there, begin anew.")
+        bool, typer.Option("--restart", help="Drop existing answers and start again.")
     ] = False,
     dry_run: Annotated[
         bool,
@@ -79,25 +86,22 @@ def batch(
 ) -> None:
     """Answer every question of a file, as ask would.
 
-    A row is {"question": "…"}, with an "id", "options" (a list, or an object of a, b, c, d) and
-    "documents" (a list of the ids of those that alone are searched) or "where" ({"kind": "Act"}, or
-    "kind=Act; chapter=罰則") where wanted; or a row of CSV under a header with question, id, where,
-    option_a, option_b … The text is UTF-8.
+    A row is {"question": "…"}. It may have an "id" and "options" (a list, or an object of a, b, c,
+    d). "documents" (ids) or "where" ({"kind": "Act"}, or "kind=Act; chapter=罰則") limit the
+    search. CSV has a header with question, id, where, option_a, option_b … The text is UTF-8.
 
-    CSV may also be what Excel in Japan writes, and the columns may be called 質問, 番号, 選択肢1,
-    選択肢2 … Of a workbook (.xlsx, .xlsm) the one visible sheet with such a header is read, as it
-    was calculated last. Answers for Excel or Word (--out FILE.xlsx, .csv, .docx, .md) are made, at
-    the end, of the rows in FILE.jsonl; the same command with another ending makes another file.
+    CSV may also come from Excel in Japan, with the columns 質問, 番号, 選択肢1, 選択肢2 … In a
+    workbook (.xlsx, .xlsm) the one visible sheet with such a header is read, as last calculated.
+    Answers for Excel or Word (--out FILE.xlsx, .csv, .docx, .md) are made at the end from
+    FILE.jsonl. The same command with another ending makes another file.
 
-    Stopping loses nothing, however it happens: the same command goes on where it stopped, and no
-    answered question is asked twice. A row that fails does not stop the others: its error stands
-    in the place of the answer, and the exit code is 4; so it is with --dry-run where a row would.
-    When all is done, the answers are in the order of the questions. What they were made with is
-    kept beside them, in the folder FILE.run; with settings that would give other answers the batch
-    does not go on.
+    Stopping loses nothing: the same command continues, and asks no answered question again. A
+    failed row does not stop the others. Its error replaces the answer, and the exit code is 4, also
+    with --dry-run. The answers have the order of the questions. Their settings are kept in the
+    folder FILE.run; with settings that would change answers the batch does not continue.
 
-    With --ray the questions are answered by workers on other machines, or on this one (local). A
-    batch that was begun here goes on there, and the other way round.
+    With --ray, workers on other machines or on this one (local) answer. A batch can continue with
+    or without --ray.
     """
     from dataclasses import asdict
 
@@ -156,3 +160,198 @@ def batch(
         print_report(out, report)
     if report.failed:
         raise typer.Exit(4)
+
+
+@verb(
+    app,
+    "tune-retrieval",
+    examples=[
+        "localrag tune-retrieval questions.jsonl",
+        "localrag tune-retrieval questions.jsonl --apply",
+    ],
+    exit_codes=(0, 2, 3, 4, 5, 7, 8),
+)
+def tune_retrieval(
+    context: typer.Context,
+    questions: Annotated[
+        Path,
+        typer.Argument(
+            metavar="QUESTIONS", help="JSON Lines with question, relevant and, if any, options."
+        ),
+    ],
+    apply: Annotated[
+        bool, typer.Option("--apply", help="Make the chosen search the default of this corpus.")
+    ] = False,
+    corpus: CorpusName = "",
+    as_json: Json = False,
+) -> None:
+    """Measure which search suits a corpus: words, meaning, both, reranked or not.
+
+    Each line names what answers the question: {"question": "渡し守の資格は何か", "relevant":
+    ["渡し舟法施行令3条"]}, with citations as for `show`, or ids of passages. All ways that the
+    models of the settings allow are tried. The simplest one that is not clearly behind the best is
+    chosen (95 % interval of the paired difference in nDCG). Keep other questions to check it with.
+    """
+    from localrag.doors.cli.terminal import Meter, emit, say, table, tell
+    from localrag.evaluation import tuning
+    from localrag.language import N_, _
+    from localrag.text.progress import Phase, Stopwatch
+
+    session: Session = context.obj
+    workspace, name = session.workspace.require(), session.corpus(corpus).require().name
+    with Meter() as meter:
+        found = tuning.tune(
+            workspace,
+            name,
+            session.config(name),
+            questions,
+            on_progress=partial(Stopwatch(meter.update), Phase(N_("searching"), N_("searches"))),
+        )
+    for line in found.unusable:
+        words = _("line {n}: {cause}").format(n=line.line, cause=line.cause)
+        tell((_("left out: "), "yellow"), words)
+    written = tuning.apply(workspace.corpus(name), found) if apply and found.tried else None
+    if as_json:
+        emit(
+            {
+                "corpus": name,
+                "questions": found.questions,
+                "k": found.k,
+                "trials": [_trial(trial) for trial in found.trials],
+                "chosen": _trial(found.chosen),
+                "unusable": [asdict(line) for line in found.unusable],
+                "applied": str(written) if written else None,
+            }
+        )
+    else:
+        of = _("{n} of {total}")
+        table(
+            (
+                _("way"),
+                f"nDCG@{found.k}",
+                _("behind the best [95 %]"),
+                _("any found"),
+                _("all found"),
+                "ms",
+            ),
+            [
+                (
+                    _called(trial.name),
+                    f"{trial.ndcg:.3f}",
+                    "{:.3f} [{:.3f}, {:.3f}]".format(*trial.behind),
+                    of.format(n=trial.any_found, total=found.questions),
+                    of.format(n=trial.all_found, total=found.questions),
+                    f"{trial.seconds * 1000:.1f}",
+                )
+                for trial in found.trials
+            ],
+        )
+        if not found.tried:
+            said = _(
+                "only words were tried, so nothing is written: the settings name no other model"
+            )
+            say(said)
+        say(
+            _("chosen: "),
+            (_called(found.chosen.name), "bold"),
+            _(", the simplest not clearly behind the best"),
+        )
+        if written:
+            say(_("written to {path}").format(path=written))
+        elif found.tried:
+            say(_("Make it the default of this corpus: the same with "), ("--apply", "bold"))
+
+
+def _called(name: str) -> str:
+    """The name of a search in the language in use: "words + meaning 1:2, reread"."""
+    from localrag.language import N_, _
+
+    words = {
+        "words": N_("words"),
+        "meaning": N_("meaning"),
+        "by ranks": N_("by ranks"),
+        ", reread": N_(", reread"),
+    }
+    for word, message in words.items():
+        name = name.replace(word, _(message))
+    return name
+
+
+def _trial(trial: "Trial") -> dict[str, Any]:
+    difference, low, high = trial.behind
+    return {
+        "name": trial.name,
+        "settings": trial.settings.model_dump(),
+        "ndcg": trial.ndcg,
+        "behind": {"mean": difference, "low": low, "high": high},
+        "any_found": trial.any_found,
+        "all_found": trial.all_found,
+        "seconds": trial.seconds,
+    }
+
+
+@verb(
+    app,
+    "methods",
+    examples=["localrag methods", "localrag methods --json"],
+    exit_codes=(0, 2),
+)
+def methods(as_json: Json = False) -> None:
+    """List the methods for ask, batch and eval.
+
+    Methods for everyday use come first, then those that reproduce a paper. Each line shows what a
+    method does, its source, and its calls of a model for one question with four options. Choose one
+    with --method NAME, or for good with the setting method.name. The default is generative if the
+    settings name a model (chat.model), else extractive.
+    """
+    from localrag.doors.cli.terminal import emit, say
+    from localrag.methods.catalogue import NAMES, WITH_MODEL, WITHOUT_MODEL, Purpose, method
+
+    found = [method(name) for name in NAMES]
+    if as_json:
+        emit([_as_json(one) for one in found])
+        return
+    defaults = {
+        WITHOUT_MODEL: _("; answers where no method and no model is named"),
+        WITH_MODEL: _("; answers where a model is named and no method"),
+    }
+    headings = {Purpose.USE: _("To use"), Purpose.PAPER: _("To reproduce a paper, or compare")}
+    for one in found:
+        if heading := headings.pop(one.purpose, ""):
+            say((heading, "bold underline"))
+        say((one.name, "bold"), f"  {_needs(one)}{defaults.get(one.name, '')}")
+        say(_(one.about), indent=4)
+        if one.source:
+            say((_(one.source), "dim"), indent=4)
+        if one.layers:
+            made_by = _("searches what this makes: localrag prepare --layers {layers}")
+            say((made_by.format(layers=",".join(one.layers)), "dim"), indent=4)
+
+
+_OPTIONS = 4
+
+
+def _needs(method: "Method") -> str:
+    fewest, most = method.calls.of(_OPTIONS), method.calls.most(_OPTIONS)
+    calls = _("{fewest} to {most}") if most > fewest else "{most}"
+    model = _("no model")
+    if most:
+        model = ngettext("{calls} call of a model", "{calls} calls of a model", most)
+    known = _(", given the texts that answer: for evaluation only") if method.reads_context else ""
+    return model.format(calls=calls.format(fewest=fewest, most=most)) + known
+
+
+def _as_json(method: "Method") -> dict[str, Any]:
+    return {
+        "name": method.name,
+        "purpose": method.purpose,
+        "about": _(method.about),
+        "source": _(method.source),
+        "calls": method.calls.of(_OPTIONS),
+        "most_calls": method.calls.most(_OPTIONS),
+        "searches": method.searches,
+        "reads_context": method.reads_context,
+        "chooses": method.chooses,
+        "writes_queries": method.writes_queries,
+        "layers": list(method.layers),
+    }

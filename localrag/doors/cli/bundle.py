@@ -9,7 +9,7 @@ import typer
 from localrag.corpus.workspace import Workspace
 from localrag.doors.cli.main import group, verb
 from localrag.doors.cli.options import Json, complete_corpus, completing
-from localrag.doors.cli.terminal import emit, say, tell
+from localrag.doors.cli.terminal import emit, say, tell, tell_note
 from localrag.doors.session import Session
 from localrag.errors import UsageError
 from localrag.language import N_, _, ngettext
@@ -36,7 +36,7 @@ Key = Annotated[
     str,
     typer.Option(
         metavar="KEY",
-        help="Public key of minisign that it has to be signed with, or the file that holds it.",
+        help="Public key of minisign for the required signature, or its file.",
     ),
 ]
 TheBundle = Annotated[
@@ -45,7 +45,6 @@ TheBundle = Annotated[
 
 
 def _models(workspace: Workspace) -> list[str]:
-    """Names of the models that are installed."""
     from localrag_models.store import ModelStore
 
     return ModelStore(workspace.models).names()
@@ -69,22 +68,21 @@ def make(
     ],
     extra: Annotated[
         list[str] | None,
-        typer.Option(
-            metavar="EXTRA", help="Extra of localrag (docs/install.md), as often as needed."
-        ),
+        typer.Option(metavar="EXTRA", help="Extra of localrag (docs/install.md)."),
     ] = None,
     python: Annotated[
         list[str] | None,
         typer.Option(
-            metavar="VERSION", help="Version of Python over there, as 3.12; without it, this one."
+            metavar="VERSION",
+            help="Version of Python on the other machine, as 3.12; without it, this one.",
         ),
     ] = None,
     processor: Annotated[
         list[str] | None,
         typer.Option(
             metavar="NAME",
-            help="Processor over there (x86_64, aarch64); of others than this one only what needs "
-            "no compiler.",
+            help="Processor of the other machine (x86_64, aarch64). For a "
+            "different processor, only parts without a compiler.",
         ),
     ] = None,
     model: Annotated[
@@ -104,7 +102,8 @@ def make(
     source: Annotated[
         list[str] | None,
         typer.Option(
-            metavar="CORPUS=PATH", help="Files that are added to a corpus and indexed over there."
+            metavar="CORPUS=PATH",
+            help="Files to add to a corpus and to index on the other machine.",
         ),
     ] = None,
     settings: Annotated[
@@ -117,7 +116,7 @@ def make(
     standalone_python: Annotated[
         bool,
         typer.Option(
-            "--standalone-python", help="Take a Python along for this processor, which uv fetches."
+            "--standalone-python", help="Include a Python for this processor, fetched by uv."
         ),
     ] = False,
     follow_links: Annotated[
@@ -128,7 +127,7 @@ def make(
         Path | None,
         typer.Option(
             metavar="BUNDLE",
-            help="Leave out what this bundle holds, which is installed over there.",
+            help="Leave out the contents of this bundle, which is installed there.",
         ),
     ] = None,
     sign: Annotated[
@@ -138,7 +137,7 @@ def make(
     project: Annotated[
         Path | None,
         typer.Option(
-            metavar="PATH", help="Source or wheel of localrag; without it, what runs here."
+            metavar="PATH", help="Source or wheel of localrag; without it, the running one."
         ),
     ] = None,
     as_json: Json = False,
@@ -146,11 +145,10 @@ def make(
     """Collect everything that a machine without a network needs in one folder or file.
 
     This verb alone uses the network, through pip: it downloads packages and compiles llama.cpp and
-    hnswlib, without instructions that another processor of the kind may lack. Then it lists every
-    file with its SHA-256, size and licence (manifest.json), and the parts as CycloneDX has them
-    (parts.cdx.json). install.py is what to run over there.
+    hnswlib, for older processors too. manifest.json lists every file with its SHA-256, size and
+    licence, parts.cdx.json the parts in the form of CycloneDX. Run install.py on the other machine.
 
-    A run that is stopped is taken up by the next one for the same contents.
+    A stopped run continues when you repeat it with the same contents.
     """
     from localrag.ops.bundle import make as making
     from localrag.ops.bundle.opening import manifest_of
@@ -213,7 +211,7 @@ def _print_made(report: "BundleReport") -> None:
         told = ngettext(
             "{n:,} file names no licence: {names}", "{n:,} files name no licence: {names}", n
         )
-        tell((_("note: "), "yellow"), told.format(n=n, names=named))
+        tell_note(told.format(n=n, names=named))
     say(_("Next, on the other machine: "), ("python3 install.py FOLDER", "bold"))
 
 
@@ -229,8 +227,8 @@ def _print_made(report: "BundleReport") -> None:
 def verify(bundle: TheBundle, key: Key = "", as_json: Json = False) -> None:
     """Check every byte of a bundle, and its signature; nothing of it is run.
 
-    Refused by name is what is missing, changed, or not in its manifest; a link; a path that leads
-    out of the bundle; a signature that is missing, or of another key.
+    These are refused by name: missing, changed and unlisted files, links, paths that leave the
+    bundle, and a signature that is missing or of another key.
     """
     from localrag.ops.bundle.opening import verify as checked
 
@@ -256,9 +254,8 @@ def verify(bundle: TheBundle, key: Key = "", as_json: Json = False) -> None:
     if found.signed_by:
         say(_("signed by {key}").format(key=found.signed_by))
     else:
-        tell(
-            (_("note: "), "yellow"),
-            _("It is not signed: compare the SHA-256 of manifest.json with that of its maker."),
+        tell_note(
+            _("It is not signed: compare the SHA-256 of manifest.json with the maker's."),
         )
     say(_("SHA-256 of manifest.json: {digest}").format(digest=found.digest))
 
@@ -278,7 +275,7 @@ def install(
         Path | None,
         typer.Argument(
             metavar="FOLDER",
-            help="Where to; not needed where a bundle has installed this localrag.",
+            help="Target; not needed if a bundle installed this localrag.",
         ),
     ] = None,
     key: Key = "",
@@ -286,10 +283,10 @@ def install(
 ) -> None:
     """Install a bundle into a folder, without root, a compiler or a network.
 
-    Everything is checked before anything runs. Then the packages are installed beside those of
-    before, models and corpora go into the workspace of the folder, doctor and the sample question
-    are run, and only then the new version takes the place of the one before. Where there is no
-    localrag yet, python3 install.py in the bundle does the same.
+    Everything is checked before anything runs. Packages are installed beside the earlier ones,
+    models and corpora go into the workspace of the folder, and doctor and the sample question run.
+    Then the new version replaces the earlier one. Without any localrag, python3 install.py in the
+    bundle does the same.
     """
     from localrag.ops.bundle.opening import install as put_in
     from localrag.ops.bundle.opening import installed_in

@@ -10,7 +10,7 @@ import typer
 
 from localrag.doors.cli.main import app, verb
 from localrag.doors.cli.options import Json, complete_corpus, indexing, unicode
-from localrag.doors.cli.terminal import confirm, emit, say, tell
+from localrag.doors.cli.terminal import confirm, emit, say, tell, tell_note
 from localrag.doors.session import Session
 from localrag.errors import UsageError
 from localrag.language import N_, _, ngettext
@@ -31,15 +31,15 @@ def backup(
     context: typer.Context,
     file: Annotated[Path, typer.Argument(metavar="FILE", help="The file to write.")],
     force: Annotated[
-        bool, typer.Option("--force", help="Replace the file also where it is no backup.")
+        bool, typer.Option("--force", help="Replace the file even if it is no backup.")
     ] = False,
     as_json: Json = False,
 ) -> None:
     """Write everything but the models into one file, while the workspace is in use.
 
-    Corpora, indexes, conversations, runs, settings, prompts and datasets. An earlier backup of the
-    same name is replaced once the new one is whole; any other file is refused without --force. The
-    file can be read by its owner alone. It is not encrypted: keep it where others cannot read it.
+    The file holds corpora, indexes, conversations, runs, settings, prompts and datasets. An earlier
+    backup of the same name is replaced once the new one is complete; any other file needs --force.
+    Only its owner can read the file. It is not encrypted: keep it where others cannot read it.
     """
     from localrag.ops.backup import back_up
 
@@ -53,7 +53,8 @@ def backup(
     if report.vanished:
         tell(
             _(
-                "An index was built anew meanwhile and is not whole in it. After restoring: {verb}"
+                "An index was rebuilt meanwhile, and the backup has only a "
+                "part of it. After restoring: {verb}"
             ).format(verb="localrag index --rebuild")
         )
 
@@ -70,18 +71,17 @@ def restore(
     yes: Yes = False,
     as_json: Json = False,
 ) -> None:
-    """Put a backup in the place of the workspace: all of it, or nothing.
+    """Replace the workspace by a backup: all of it, or nothing.
 
-    Every file is compared with its checksum before anything is replaced. The models of the
-    workspace stay in it, and the tokens of serve where it has any; what else was there stays beside
-    it under another name, for you to remove.
+    Every file is compared with its checksum first. The models of the workspace stay, and its tokens
+    of serve, if it has any. Everything else stays beside it under another name, for you to remove.
     """
     from localrag.ops.backup import restore as put_back
 
     session: Session = context.obj
     home = session.workspace.home
     if os.path.lexists(home):  # Where that cannot be told, putting it back tells why.
-        question = _("Put the backup in the place of the workspace {home}?")
+        question = _("Replace the workspace {home} by the backup?")
         confirm(question.format(home=home), yes=yes, refused=N_("Nothing was changed."))
     report = put_back(session.workspace, file)
     if as_json:
@@ -97,7 +97,7 @@ def restore(
             "{n:,} tokens of localrag serve are valid again, those withdrawn since, too: {file}",
             report.tokens,
         )
-        tell((_("note: "), "yellow"), told.format(n=report.tokens, file=session.workspace.tokens))
+        tell_note(told.format(n=report.tokens, file=session.workspace.tokens))
     if report.tokens_left_out:
         told = ngettext(
             "The tokens of localrag serve stay those of the workspace; {n:,} of the backup is left "
@@ -143,7 +143,8 @@ def forget(
     corpus: Annotated[
         str,
         typer.Option(
-            help="A corpus, with its index and its vectors; with --document the one that holds it.",
+            help="A corpus, with its index and its vectors; with --document, "
+            "the corpus of the documents.",
             metavar="CORPUS",
             autocompletion=complete_corpus,
         ),
@@ -151,41 +152,40 @@ def forget(
     document: Annotated[
         list[str] | None,
         typer.Option(
-            help="A document by its id (localrag list CORPUS), or a law by its title; may be "
-            "repeated.",
+            help="A document by its id (localrag list CORPUS), or a law by its title.",
             metavar="NAME",
         ),
     ] = None,
     removed: Annotated[
         bool,
-        typer.Option("--removed", help="What documents removed before have left in a corpus."),
+        typer.Option("--removed", help="Remains of removed documents in a corpus."),
     ] = False,
     searches: Annotated[
-        bool, typer.Option("--searches", help="What models wrote to search for, and nothing else.")
+        bool, typer.Option("--searches", help="Only the searches that models wrote.")
     ] = False,
     dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="Of documents: only tell what would go.")
+        bool, typer.Option("--dry-run", help="For documents: only show what would be removed.")
     ] = False,
     yes: Yes = False,
     as_json: Json = False,
 ) -> None:
     """Remove a conversation, a run, documents or a corpus for good.
 
-    What they held is overwritten, in the databases too, before it is removed. `forget` cannot
+    Their contents are overwritten before they are removed, in the databases too. `forget` cannot
     delete backups, copies, the files that documents were read from, or older versions that a disk
     keeps by itself (snapshots, SSDs).
 
-    Forgetting documents also deletes the indexes of their corpus, which hold the words of all
-    documents: run localrag index afterwards. Answers and conversations that quote the documents
-    are kept, and listed.
+    Forgetting documents also deletes the indexes of their corpus, which contain all documents: run
+    localrag index afterwards. Answers and conversations that quote the documents are kept, and
+    listed.
 
-    What models wrote to search for is deleted every time; they write it again when needed.
+    Searches that models wrote are deleted every time; models write them again when needed.
     """
     of_documents = bool(document or removed)
     named = (bool(conversation), bool(run), of_documents or bool(corpus), searches)
     if dry_run and not document:
         raise UsageError(
-            N_("--dry-run tells what would go with documents that are named."),
+            N_("--dry-run needs --document."),
             N_("localrag forget --help"),
         )
     if sum(named) != 1:
@@ -226,7 +226,7 @@ def forget(
         return
     say(_("{what} is forgotten").format(what=what))
     for path in aside:
-        tell((_("note: "), "yellow"), _kept_aside(path))
+        tell_note(_kept_aside(path))
     for path in stays:
         tell(
             _("Answers that quote it stay: {path}. To forget them too: {verb}").format(
@@ -271,7 +271,7 @@ def _forget_documents(
     if found.rows:
         say(_("with {n:,} rows that a model has made of it").format(n=found.rows))
     for path in aside:
-        tell((_("note: "), "yellow"), _kept_aside(path))
+        tell_note(_kept_aside(path))
     for one in found.stays:
         is_talk = isinstance(one, int)
         verb = (

@@ -1,18 +1,36 @@
-"""``localrag init``, ``add``, ``list``, ``remove``, ``index``: from an empty folder to a corpus."""
+"""The verbs `init`, `add`, `list`, `remove`, `index` and `update`: from files to a corpus."""
 
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from dataclasses import asdict
+from functools import partial
 from pathlib import Path
-from typing import Annotated, cast
+from typing import TYPE_CHECKING, Annotated, cast
 
 import typer
 
 from localrag.doors.cli.main import app, verb
 from localrag.doors.cli.options import CorpusName, Json, Ray, complete_corpus, indexing, unicode
-from localrag.doors.cli.terminal import colon, columns, confirm, emit, emit_all, say, table, tell
+from localrag.doors.cli.terminal import (
+    aside,
+    colon,
+    columns,
+    confirm,
+    emit,
+    emit_all,
+    say,
+    table,
+    tell,
+    tell_note,
+)
 from localrag.doors.session import Corpus, Session
 from localrag.errors import LocalragError, UsageError
-from localrag.language import N_, _
+from localrag.language import N_, _, ngettext
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from localrag.corpus.ingest.update import LawChange, UpdateReport
+
 
 ListedCorpus = Annotated[
     str,
@@ -36,9 +54,9 @@ ListedCorpus = Annotated[
 def init(context: typer.Context, as_json: Json = False) -> None:
     """Make the workspace, the folder that holds everything.
 
-    Corpora, indexes and settings lie in it. Where it is comes from --home, from the environment
-    variable LOCALRAG_HOME, or is the user's data folder. Running it again changes nothing. The
-    folder can be copied to another machine.
+    It contains corpora, indexes and settings. Its place comes from --home or the environment
+    variable LOCALRAG_HOME, else it is the user's data folder. A second run changes nothing. You can
+    copy the folder to another machine.
     """
     session: Session = context.obj
     workspace = session.workspace
@@ -76,7 +94,7 @@ def add(
         typer.Argument(
             metavar="PATH",
             help="Files and folders; folders are searched to the bottom.",
-            # What cannot be read is told like any other bad file, and the rest is added.
+            # `add` reports unreadable files itself.
             readable=False,
         ),
     ] = None,
@@ -85,25 +103,27 @@ def add(
     ] = False,
     prune: Annotated[
         bool,
-        typer.Option("--prune", help="Drop documents whose file below the given paths is gone."),
+        typer.Option(
+            "--prune", help="Remove documents whose files below the given paths are gone."
+        ),
     ] = False,
     check_content: Annotated[
         bool,
-        typer.Option("--check-content", help="Compare content even where size and time agree."),
+        typer.Option("--check-content", help="Compare the content even if size and time agree."),
     ] = False,
     follow_links: Annotated[
         bool,
         typer.Option(
             "--follow-links",
-            help="Follow links inside the folders, wherever they lead; else they are named.",
+            help="Follow links inside the folders; otherwise they are only named.",
         ),
     ] = False,
     convert: Annotated[
         bool,
         typer.Option(
             "--convert",
-            help="Have LibreOffice, where it is installed, write old formats (.doc, .xls, .ppt, "
-            ".rtf, .odt …) as new ones, and read these.",
+            help="Let LibreOffice, if installed, convert old formats (.doc, "
+            ".xls, .ppt, .rtf, .odt …) first.",
         ),
     ] = False,
     corpus: CorpusName = "",
@@ -113,11 +133,10 @@ def add(
 
     Laws as XML (e-Gov) or JSON lines, text, Markdown, HTML, PDF, Word (.docx), Excel (.xlsx),
     PowerPoint (.pptx), CSV, mail (.eml, .msg) with its attachments, and zips of them; dumps of
-    Wikipedia (CirrusSearch, WikiExtractor) with their infoboxes; triples as tables
-    (.tsv: subject, predicate, object) or JSON lines, and dumps of Wikidata (.json). Dumps and files
-    of lines may be compressed (.gz, .bz2, .xz).
-    Unchanged files are skipped, changed ones replaced. A file that cannot be read is reported and
-    does not stop the rest. Stopping half-way loses nothing: run it again and it goes on.
+    Wikipedia (CirrusSearch, WikiExtractor) with their infoboxes; triples as tables (.tsv: subject,
+    predicate, object) or JSON lines, and dumps of Wikidata (.json). Dumps and files of lines may be
+    compressed (.gz, .bz2, .xz). Unchanged files are skipped, changed ones replaced. An unreadable
+    file is reported, and the rest is added. Stopping loses nothing: run it again and it continues.
 
     Scanned pages (PDF, PNG, JPEG, TIFF) are read with the extra ocr, one by one.
     """
@@ -196,8 +215,8 @@ def list_(
 ) -> None:
     """List the corpora of the workspace, or the documents of one corpus.
 
-    Corpora come with their number of documents and passages and the state of their indexes. A note
-    says how many laws have an old text, and which one is the oldest.
+    Each corpus has its number of documents and passages and the state of its indexes. A note counts
+    laws with an old text, and names the oldest.
     """
     session: Session = context.obj
     if corpus and named not in ("", corpus):
@@ -227,9 +246,7 @@ def remove(
     context: typer.Context,
     documents: Annotated[
         list[str] | None,
-        typer.Argument(
-            metavar="DOCUMENT", help="Ids of documents, as localrag list CORPUS shows them."
-        ),
+        typer.Argument(metavar="DOCUMENT", help="Ids of documents (localrag list CORPUS)."),
     ] = None,
     everything: Annotated[
         bool, typer.Option("--all", help="Remove the whole corpus, its store and its index.")
@@ -240,10 +257,10 @@ def remove(
 ) -> None:
     """Remove documents from a corpus, or a whole corpus.
 
-    The next localrag index takes them out of the search. Their words can stay in the index until
-    then, and in free space of the corpus's file. localrag forget --document removes a document for
-    good, forget --removed wipes what was removed before. The files that documents were read from
-    are not touched. Adding such a file again brings it back.
+    The next localrag index removes them from the search. Until then their words can stay in the
+    index, and in free space of the corpus's file. localrag forget --document removes a document for
+    good, forget --removed wipes earlier removals. The original files are not touched. Adding such a
+    file again brings it back.
     """
     if bool(documents) == everything:
         raise UsageError(
@@ -287,7 +304,7 @@ def _list_corpora(session: Session, *, as_json: bool) -> None:
             [[_told(cast(int | str, value)) for value in row.values()] for row in found],
         )
         for name in workspace.corpora():
-            # A list needs neither settings nor a whole store: `doctor` says what they lack.
+            # `doctor` reports damage; a list shows the rest.
             with suppress(LocalragError), session.corpus(name) as opened:
                 _tell_ages(opened)
     else:
@@ -297,14 +314,12 @@ def _list_corpora(session: Session, *, as_json: bool) -> None:
 
 
 def _told(value: int | str) -> str:
-    """A cell of the list of corpora: a number, how an index is, or a name."""
     return f"{value:,}" if isinstance(value, int) else _(_STATES.get(value, value))
 
 
 def _tell_ages(corpus: Corpus) -> None:
-    """Say so where laws of a corpus, which is open, have an old text."""
     if told := corpus.store.ages().told(corpus.store.as_of):
-        tell((_("note: "), "yellow"), f"{corpus.name}{colon()}{told}")
+        tell_note(f"{corpus.name}{colon()}{told}")
 
 
 def _list_documents(session: Session, corpus: str, kind: str | None, *, as_json: bool) -> None:
@@ -332,7 +347,7 @@ def _list_documents(session: Session, corpus: str, kind: str | None, *, as_json:
 def index(
     context: typer.Context,
     rebuild: Annotated[
-        bool, typer.Option("--rebuild", help="Build anew even if the index is up to date.")
+        bool, typer.Option("--rebuild", help="Build the index again even if it is up to date.")
     ] = False,
     ray: Ray = "",
     corpus: CorpusName = "",
@@ -340,11 +355,11 @@ def index(
 ) -> None:
     """Make a corpus searchable.
 
-    Finds the references between provisions and builds the search index. Where an
-    embedder is installed, or embedding.model names one, passages are embedded too, to be found by
-    their meaning; what was embedded before is not embedded again, also after an interruption
-    (embedding.model = "off": none is). A new index is switched in when it is complete; until then
-    searches use the old one. With --ray text is analysed and embedded on other machines.
+    Finds the references between provisions and builds the search index. If an embedder is installed
+    or named by embedding.model, passages are also embedded, for search by meaning. Nothing is
+    embedded twice, also after an interruption (embedding.model = "off" embeds nothing). Searches
+    use the old index until the new one is complete. With --ray other machines analyse and embed the
+    text.
     """
     from localrag.doors.cli.render_ingest import print_index_report, report_as_json, shown_events
     from localrag.doors.cli.terminal import emit
@@ -359,3 +374,212 @@ def index(
         print_index_report(opened.name, report)
     if report.failed:
         raise typer.Exit(4)
+
+
+# Of each kind on a screen; --json has all.
+_SHOWN = 20
+_CHANGES = {
+    "added": N_("added"),
+    "amended": N_("amended, a further state"),
+    "corrected": N_("corrected, another text of the same state"),
+    "repealed": N_("repealed, not in the archive any more"),
+    "withdrawn": N_("withdrawn, a state that was to come"),
+}
+"""What `LawChangeKind` says."""
+_UNDOING = {
+    "added": N_("out again, added by the update"),
+    "amended": N_("out again, a further state added by the update"),
+    "corrected": N_("with the text from before the update again"),
+    "repealed": N_("back again, removed by the update"),
+    "withdrawn": N_("back again, a state to come removed by the update"),
+}
+"""The same of an update that is taken back."""
+
+
+@verb(
+    app,
+    "update",
+    examples=[
+        "localrag update all_xml.zip --dry-run",
+        "localrag update all_xml.zip --whole",
+        "localrag update ~/egov/new --corpus law",
+        "localrag update --undo",
+    ],
+    exit_codes=(0, 2, 3, 4, 5, 6, 7, 8, 130),
+)
+def update(
+    context: typer.Context,
+    paths: Annotated[
+        list[Path] | None,
+        typer.Argument(
+            metavar="PATH",
+            help="The archive: e-Gov's zip, a folder of its files, or some of them.",
+            readable=False,
+        ),
+    ] = None,
+    whole: Annotated[
+        bool,
+        typer.Option(
+            "--whole", help="The archive is complete: remove laws that it does not contain."
+        ),
+    ] = False,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="List the changes, and make none.")
+    ] = False,
+    undo: Annotated[bool, typer.Option("--undo", help="Take the last update back.")] = False,
+    follow_links: Annotated[
+        bool,
+        typer.Option(
+            "--follow-links",
+            help="Follow links inside the folders; otherwise they are only named.",
+        ),
+    ] = False,
+    yes: Annotated[
+        bool, typer.Option("--yes", "-y", help="Do not ask before laws are removed.")
+    ] = False,
+    corpus: CorpusName = "",
+    as_json: Json = False,
+) -> None:
+    """Bring the laws of a corpus up to date by a newer archive.
+
+    New laws are added. A new state of a law is added beside the older ones. A corrected text
+    replaces the earlier one. Other documents are left alone. Laws missing in the archive are
+    removed only with --whole, and after a question.
+
+    The update happens as a whole or not at all, even if the process is killed; then the index is
+    updated. --undo takes the last update back.
+    """
+    if undo == bool(paths) or (undo and whole):
+        raise UsageError(
+            N_("Name an archive, or take the last update back with --undo."),
+            N_("localrag update --help"),
+        )
+    from localrag.doors.cli.render_ingest import (
+        print_index_report,
+        report_as_json,
+        shown_events,
+    )
+
+    session: Session = context.obj
+    opened = session.corpus(corpus).require()
+    if undo:
+        report = opened.undo_update(dry_run=dry_run)
+    else:
+        taken = partial(
+            opened.update,
+            *(paths or []),
+            whole=whole,
+            dry_run=dry_run,
+            follow_links=follow_links,
+            workers=0,
+        )
+        report = _updated(taken, ask=not (yes or dry_run))
+    if not as_json:
+        _print_update(opened.name, report)
+    indexed = None
+    if not dry_run:
+        # Also without changes: a killed update may have left work.
+        with shown_events() as listener:
+            indexed = opened.index(workers=0, on_event=listener)
+    if as_json:
+        told = indexed and report_as_json(opened.name, indexed)
+        emit({**report_as_json(opened.name, report), "index": told})
+    elif indexed:
+        print_index_report(opened.name, indexed)
+    if report.failures or (indexed and indexed.failed):
+        raise typer.Exit(4)
+
+
+def _updated(update: "Callable[..., UpdateReport]", *, ask: bool) -> "UpdateReport":
+    """Run an update, and ask first if laws are removed."""
+    from localrag.corpus.ingest.update import REMOVING
+    from localrag.doors.cli.render_ingest import shown_events
+
+    with ExitStack() as showing:
+        listener = showing.enter_context(shown_events())
+
+        def before(report: "UpdateReport") -> None:
+            showing.close()
+            removed = [change for kind in REMOVING for change in report.laws(kind)]
+            if not (removed and ask):
+                return
+            for change in removed[:_SHOWN]:
+                tell(_law(change))
+            question = ngettext(
+                "Remove {n:,} law that the archive lacks?",
+                "Remove {n:,} laws that the archive lacks?",
+                len(removed),
+            )
+            refused = N_("Nothing was changed.")
+            confirm(question.format(n=len(removed)), yes=False, refused=refused)
+
+        return update(before=before, on_event=listener)
+
+
+def _print_update(corpus: str, report: "UpdateReport") -> None:
+    from localrag.corpus.ingest.update import LawChangeKind
+    from localrag.doors.cli.render_ingest import print_failures, print_left_out
+
+    for kind in LawChangeKind:
+        states = [change for change in report.changes if change.kind is kind]
+        if states:
+            number = f"{len(report.laws(kind)):,}"
+            headings = _UNDOING if report.made else _CHANGES
+            say((_(headings[kind.value]), "bold"), colon(), number)
+        for change in states[:_SHOWN]:
+            say(_law(change), indent=2)
+        if len(states) > _SHOWN:
+            say(_("… and {n:,} more; --json has all").format(n=len(states) - _SHOWN), indent=2)
+    print_left_out(report)
+    if report.no_laws:
+        words = _("left out, no laws: {n:,}")
+        say(words.format(n=report.no_laws))
+    print_failures(report.failures)
+    say(_outcome(corpus, report))
+    if report.undo_bytes:
+        words = _("To undo it: {verb} (needs {size:,.1f} MB on the disk)")
+        verb = f"localrag update --undo --corpus {corpus}"
+        say(words.format(verb=verb, size=report.undo_bytes / 1e6))
+
+
+def _outcome(corpus: str, report: "UpdateReport") -> str:
+    """The outcome, or the forecast."""
+    n = len(report.changes)
+    if not report.changes:
+        words = _("corpus {corpus}: nothing to change; {unchanged:,} texts are as in the archive")
+    elif report.made:
+        words = (
+            _(
+                "corpus {corpus}: the update of {made} is taken back; {n:,} texts are as they were "
+                "before it"
+            )
+            if report.applied
+            else _(
+                "corpus {corpus}: taking the update of {made} back would change {n:,} texts; "
+                "nothing was changed yet"
+            )
+        )
+    elif report.applied:
+        words = ngettext(
+            "corpus {corpus}: {n:,} text changed, {unchanged:,} unchanged ({seconds:.1f} s)",
+            "corpus {corpus}: {n:,} texts changed, {unchanged:,} unchanged ({seconds:.1f} s)",
+            n,
+        )
+    else:
+        words = ngettext(
+            "corpus {corpus}: {n:,} text would change, {unchanged:,} would not",
+            "corpus {corpus}: {n:,} texts would change, {unchanged:,} would not",
+            n,
+        )
+    return words.format(
+        corpus=corpus,
+        n=n,
+        unchanged=report.unchanged,
+        made=report.made,
+        seconds=report.seconds,
+    )
+
+
+def _law(change: "LawChange") -> str:
+    days = " → ".join(filter(None, (change.earlier, change.state)))
+    return f"{change.title}{aside(', '.join(filter(None, (change.law_id, days))))}"

@@ -33,9 +33,9 @@ Name = Annotated[
 
 @verb(app, "list", examples=("localrag data list",), exit_codes=_CODES)
 def list_(context: typer.Context, as_json: Json = False) -> None:
-    """List the datasets that can be named: what of them is here, where they are from, the licence.
+    """List the datasets: what of them is here, their source, the licence.
 
-    Nothing is asked of a network. A declaration that is not valid is told, and left out.
+    Nothing is asked of a network. A wrong declaration is named, and left out.
     """
     from localrag.doors.cli.render_data import print_list
     from localrag.doors.cli.terminal import tell_lines
@@ -53,7 +53,7 @@ def list_(context: typer.Context, as_json: Json = False) -> None:
 def show(context: typer.Context, name: Name, as_json: Json = False) -> None:
     """Show a dataset: its splits with their questions and hashes, its licence, published figures.
 
-    Published figures were measured by others under the conditions shown beside them.
+    Others measured the published figures, under the conditions shown beside them.
     """
     from localrag.doors.cli.render_data import print_dataset
     from localrag.evaluation.datasets.loading import find
@@ -76,23 +76,23 @@ def add(
         Path,
         typer.Argument(
             metavar="FOLDER",
-            help="Folder laid out as the dataset declares; parts of it may be missing.",
+            help="Folder in the layout of the declaration; parts may be missing.",
             show_default=False,
         ),
     ],
     as_json: Json = False,
 ) -> None:
-    """Bring in a dataset from a folder: its questions and the corpus they are about.
+    """Bring in a dataset from a folder: its questions and its corpus.
 
     The questions are copied into the workspace and their hashes checked. The files of the corpus
-    are added to a corpus named like the dataset, and indexed; a dataset that declares none is
-    evaluated on the usual one, or on the one that --corpus names. For lawqa, FOLDER holds
-    lawqa/train.jsonl (or lawqa/selection.json as published) and the laws as egov/xml/*.xml.
+    are added to a corpus with the name of the dataset, and indexed. A dataset without a corpus is
+    evaluated on the usual one, or on --corpus. For lawqa, FOLDER holds lawqa/train.jsonl (or
+    lawqa/selection.json as published) and the laws as egov/xml/*.xml.
 
-    A dataset of your own is declared in a .toml file; a file of questions alone (.jsonl, .json)
-    needs no declaration and is not brought in: localrag eval FILE. docs/datasets.md shows both.
+    Declare a dataset of your own in a .toml file. A file of questions alone (.jsonl, .json) needs
+    no declaration and is not brought in: localrag eval FILE. docs/datasets.md shows both.
 
-    Stopping half-way loses nothing: run it again and it goes on.
+    Stopping loses nothing: run it again and it continues.
     """
     from localrag.doors.cli.render_data import print_brought
     from localrag.doors.cli.render_ingest import shown_events
@@ -111,11 +111,11 @@ def add(
 
 @verb(app, "download", examples=("localrag data download lawqa",), exit_codes=_CODES)
 def download(context: typer.Context, name: Name, as_json: Json = False) -> None:
-    """Fetch the questions of a dataset over the network, from the addresses that it declares.
+    """Fetch the questions of a dataset over the network, from its declared addresses.
 
-    This verb and models pull alone open a connection. Files without an address are named, with
-    what to do. Laws are not fetched: e-Gov offers them as one archive on its pages; download that
-    with a browser, add it with localrag add, and index it.
+    Only this verb and models pull open a connection. Files without an address are named, with what
+    to do. Laws are not fetched: download the archive from e-Gov's pages with a browser, add it with
+    localrag add, and index it.
     """
     from localrag.doors.cli.render_data import print_brought
     from localrag.evaluation.datasets.downloading import download as fetch

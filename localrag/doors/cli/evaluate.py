@@ -1,4 +1,4 @@
-"""``localrag eval``: methods on questions whose answers are known, and the report about it."""
+"""``localrag eval``: methods on questions with known answers, and reports."""
 
 from collections.abc import Iterable
 from pathlib import Path
@@ -15,6 +15,7 @@ from localrag.doors.cli.options import (
     QuestionsFile,
     SplitName,
 )
+from localrag.doors.cli.terminal import tell_note
 from localrag.doors.session import Session
 
 if TYPE_CHECKING:
@@ -27,7 +28,7 @@ class AsksByDefault(Group):
     """Takes ``eval DATASET …`` for ``eval run DATASET …``."""
 
     def parse_args(self, ctx: "Context", args: list[str]) -> list[str]:
-        """Put the verb in front where none is named."""
+        """Add the missing verb."""
         if args and args[0] not in (*self.commands, *ctx.help_option_names):
             args = ["run", *args]
         return super().parse_args(ctx, args)
@@ -72,8 +73,7 @@ def run(
         typer.Option(
             "--method",
             metavar="METHOD",
-            help="Method to measure (localrag methods), or all that can be run; several with "
-            "commas between them, or repeated.",
+            help="Method to measure (localrag methods), or all; separate several with commas.",
         ),
     ],
     model: Annotated[
@@ -81,7 +81,7 @@ def run(
         typer.Option(
             "--model",
             metavar="NAME",
-            help="Chat model; once for each to compare. Without it, the setting chat.model.",
+            help="Chat model to compare; without it, the setting chat.model.",
         ),
     ] = None,
     stages: Annotated[
@@ -89,9 +89,9 @@ def run(
         typer.Option(
             "--stages",
             metavar="ORDER",
-            help="Order of the stages of the method staged (1 triples, 2 documents, 3 the model "
-            "alone), such as 1-2; several as with --method, each of which is measured. Without it, "
-            "the setting method.stages.",
+            help="Order of the phases of the method staged (1 triples, 2 "
+            "documents, 3 the model alone), such as 1-2; each of several "
+            "is measured. Without it, the setting method.stages.",
         ),
     ] = None,
     judge: Annotated[
@@ -99,9 +99,9 @@ def run(
         typer.Option(
             "--judge",
             metavar="NAME",
-            help="Chat model that judges answers and derivations, where the dataset has them; of "
-            "questions over a collection it rates every two answers. Without it, a comparison by "
-            "code alone does.",
+            help="Chat model that judges answers and derivations, if the "
+            "dataset has them, or rates every two answers over a "
+            "collection. Without it, code compares.",
         ),
     ] = "",
     split: SplitName = "",
@@ -110,16 +110,17 @@ def run(
         bool,
         typer.Option(
             "--own-documents",
-            help="Ask each question of those paragraphs alone that come with it, as documents of "
-            "the corpus (musique, hotpotqa, 2wikimultihopqa).",
+            help="Search only the paragraphs that come with each question "
+            "(musique, hotpotqa, 2wikimultihopqa).",
         ),
     ] = False,
     unanswerable: Annotated[
         bool,
         typer.Option(
             "--unanswerable",
-            help="Ask each question of its own paragraphs, and then once more of them without "
-            "those that support its answer; the report says how often no answer is given.",
+            help="Ask each question twice: of its own paragraphs, and without "
+            "the supporting ones. The report counts how often there is no "
+            "answer.",
         ),
     ] = False,
     orders: Annotated[
@@ -129,7 +130,7 @@ def run(
             metavar="N",
             min=1,
             max=4,
-            help="Ask each question in so many orders of its options.",
+            help="Number of orders of the options for each question.",
         ),
     ] = 1,
     limit: Annotated[
@@ -141,18 +142,16 @@ def run(
         typer.Option(
             "--run",
             metavar="NAME",
-            help="Name of the run; without it, the time of its beginning. One that asks something "
-            "else is never overwritten.",
+            help="Name of the run; without it, its start time. A run with other "
+            "questions is never overwritten.",
         ),
     ] = "",
     retry_failed: Annotated[
-        bool, typer.Option("--retry-failed", help="Ask the questions again that failed before.")
+        bool, typer.Option("--retry-failed", help="Ask failed questions again.")
     ] = False,
     dry_run: Annotated[
         bool,
-        typer.Option(
-            "--dry-run", help="Say what would be asked and about what it takes; write nothing."
-        ),
+        typer.Option("--dry-run", help="Show the plan with its cost; write nothing."),
     ] = False,
     as_json: Json = False,
 ) -> None:
@@ -161,18 +160,17 @@ def run(
     A question of your own is a JSON object with id, question, options and answer; docs/datasets.md
     has every field.
 
-    The report (Markdown, JSON, a plot) gives scores with their intervals, paired tests between the
-    methods, recall of the search, cost, failures and their causes, beside published figures.
-    Where answers are in free text, it gives the measures of the dataset, and verdicts on answers
-    and derivations, by code and by the model of --judge, which judges each answer once.
+    The report (Markdown, JSON, a plot) gives scores with intervals, paired tests between the
+    methods, recall of the search, cost, and failures with causes, beside published figures. For
+    answers in free text it gives the measures of the dataset, and verdicts on answers and
+    derivations, by code and by the model of --judge. That model judges each answer once.
 
-    Stopping loses nothing, however it happens: the same command goes on where it stopped. Answers
-    are kept by what they were made with, and shared by all runs: more questions, orders or methods
-    ask only what is new. A question that fails does not stop the others, and counts as wrong: the
-    report is written, and the exit code is 4. One whose failure may pass, such as a server that
-    died, is asked again by the next call; the others are with --retry-failed. A model that cannot
-    be used is told before anything is asked; one that fails on the way stops the entries it takes
-    part in, the others are reported, and the exit code is 8.
+    Stopping loses nothing: the same command continues. All runs share answers made with the same
+    settings: further questions, orders or methods ask only new ones. A failed question does not
+    stop the others, and counts as wrong: the report is written, and the exit code is 4. Passing
+    failures, such as a dead server, are asked again by the next call, others with --retry-failed.
+    An unusable model is reported before anything is asked. If it fails later, its entries stop, the
+    others are reported, and the exit code is 8.
     """
     from localrag.doors.cli.render_data import tell_usual_corpus
     from localrag.doors.cli.render_eval import (
@@ -211,7 +209,7 @@ def run(
         session.config(corpus),
         _separate(method),
         models=model or (),
-        # What holds no order is refused as it stands, and does not leave it to the setting.
+        # A value without an order is refused, not replaced by the setting.
         stages=_separate(stages or ()) or stages or (),
         judge=judge,
         synonyms=loading.synonyms_at_hand(found),
@@ -241,7 +239,6 @@ def run(
 
 
 def _separate(values: Iterable[str]) -> list[str]:
-    """The values of an option that can be repeated, or given with commas between them."""
     return [part.strip() for value in values for part in value.split(",") if part.strip()]
 
 
@@ -260,7 +257,7 @@ def queries(
         Path,
         typer.Argument(
             metavar="FILE",
-            help="Declaration to write (.toml); the questions lie beside it (.jsonl).",
+            help="Declaration to write (.toml), with its questions beside it (.jsonl).",
             show_default=False,
         ),
     ],
@@ -272,20 +269,19 @@ def queries(
             metavar="N",
             min=2,
             max=10,
-            help="Documents that the answer to a question takes.",
+            help="Documents that an answer needs.",
         ),
     ] = 4,
     corpus: CorpusName = "",
     as_json: Json = False,
 ) -> None:
-    """Have a model make questions over a whole collection, as a dataset that eval reads.
+    """Have a model make questions over a whole collection, as a dataset for eval.
 
-    Each is made of prepared questions (localrag prepare --layers synthetic-qa) that come near each
-    other and are of different documents. They are its aspects: what a good answer tells of. The
-    report of an evaluation says how many of them are cited, and with --judge how a model rates
-    every two answers.
+    Each is made of similar prepared questions of different documents (localrag prepare --layers
+    synthetic-qa). These are its aspects: topics of a good answer. An evaluation reports how many of
+    them are cited, and with --judge how a model rates every two answers.
 
-    Stopping loses nothing: the same command goes on.
+    Stopping loses nothing: the same command continues.
     """
     from localrag.doors.cli.render_batch import EVERY
     from localrag.doors.cli.terminal import Meter, emit, say
@@ -326,11 +322,11 @@ def queries(
 
 @verb(app, "list", examples=["localrag eval list", "localrag eval list --json"], exit_codes=(0, 5))
 def list_(context: typer.Context, as_json: Json = False) -> None:
-    """List the runs that there are, and which of them are not finished."""
+    """List the runs, and which are not finished."""
     from dataclasses import asdict
 
     from localrag.doors.cli.render_eval import print_runs
-    from localrag.doors.cli.terminal import emit, tell
+    from localrag.doors.cli.terminal import emit
     from localrag.evaluation.record import damaged, recorded
     from localrag.language import _
 
@@ -339,7 +335,7 @@ def list_(context: typer.Context, as_json: Json = False) -> None:
     found = list(recorded(workspace))
     for folder in damaged(workspace):
         words = _("the record of the run in {folder} cannot be read")
-        tell((_("note: "), "yellow"), words.format(folder=folder))
+        tell_note(words.format(folder=folder))
     if as_json:
         emit([{"run": folder.name, "folder": str(folder), **asdict(run)} for folder, run in found])
     else:
@@ -360,7 +356,7 @@ def compare(
     second: Annotated[str, typer.Argument(metavar="RUN", help="The run to compare it with.")],
     as_json: Json = False,
 ) -> None:
-    """Compare two runs on the questions that both have: scores, settings, answers that changed.
+    """Compare two runs on their common questions: scores, settings, changed answers.
 
     Both must be finished.
     """

@@ -1,8 +1,6 @@
-"""The command `localrag`: how verbs are registered, found, explained, and their errors shown.
+"""The command `localrag`: registers verbs, finds them, shows their help and their errors.
 
-The module of a verb is imported once that verb is asked for. Nothing heavy is imported here or at
-the head of such a module: a verb imports what it needs when it runs, so that help and completion
-answer at once.
+Verbs import heavy modules when they run: help and completion are fast.
 """
 
 import errno
@@ -13,7 +11,7 @@ import sys
 from collections import Counter, UserDict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from difflib import get_close_matches
-from functools import cache
+from functools import cache, partial
 from importlib import import_module
 from inspect import cleandoc
 from pathlib import Path
@@ -23,6 +21,7 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 import typer
 from typer.core import TyperCommand, TyperGroup
 from typer.main import get_command_from_info, get_group_from_info
+from typer.models import CommandInfo, TyperInfo
 
 from localrag import language
 from localrag.corpus.workspace import Workspace
@@ -38,7 +37,7 @@ if TYPE_CHECKING:
 
 EXIT_CODES = {
     0: N_("done"),
-    1: N_("an error nobody foresaw (a bug)"),
+    1: N_("unexpected error; please report it"),
     2: N_("the request is malformed"),
     3: N_("nothing was found, a claim is not supported, or a law named is not in the corpus"),
     4: N_("a file or a question failed; the rest was done"),
@@ -51,7 +50,7 @@ EXIT_CODES = {
 }
 """Every exit code of the command line; the errors behind them are in `localrag.errors`."""
 
-# What Typer explains by itself.
+# Help texts of Typer.
 _OF_TYPER = (
     N_("Show this message and exit."),
     N_("Install completion for the current shell."),
@@ -59,15 +58,12 @@ _OF_TYPER = (
 )
 
 _WIDEST = 80
-# Names of options that are wider than this stand on a line of their own.
+# Wider names get a line of their own.
 _WIDEST_NAME = 30
 
 
 class _Explained:
-    """The help of a verb or of a group, in the language in use.
-
-    Its messages are translated when they are shown: a command line is made once for a process.
-    """
+    """The help of a verb or a group, translated when it is shown."""
 
     examples: ClassVar[Sequence[str]] = ()
     exit_codes: ClassVar[Sequence[int]] = ()
@@ -78,11 +74,9 @@ class _Explained:
     short_help: str | None
 
     def get_short_help_str(self, limit: int = 0) -> str:  # noqa: ARG002 - wraps, cuts nothing
-        """The first sentence of the help, whole."""
-        return _(self.short_help or paragraphs(self.help or "")[0])
+        return _short(self)
 
     def format_help(self, ctx: "Context", formatter: "HelpFormatter") -> None:
-        """Write usage, description, examples, what it takes, and exit codes."""
         width = min(get_terminal_size().columns, _WIDEST) - 2
         params = self.get_params(ctx)  # type: ignore[attr-defined]
         formatter.write(f"{_('Usage:')} {ctx.command_path} {' '.join(self._usage(params))}\n")
@@ -99,15 +93,16 @@ class _Explained:
                 if param.param_type_name == kind and not param.hidden
             ]
             formatter.write("".join(_listed(heading, records, width)))
-        commands = getattr(self, "commands", {}).items()
-        shorts = [(name, command.get_short_help_str()) for name, command in commands]
-        formatter.write("".join(_listed(_("Commands:"), shorts, width)))
+        formatter.write("".join(_listed(_("Commands:"), self._verbs(), width)))
         if self.exit_codes:
             lines = (f"    {code:<3} {_(EXIT_CODES[code])}\n" for code in self.exit_codes)
             formatter.write(f"\n  {_('Exit codes:')}\n{''.join(lines)}")
 
+    def _verbs(self) -> list[tuple[str, str]]:
+        commands = getattr(self, "commands", {}).items()
+        return [(name, command.get_short_help_str()) for name, command in commands]
+
     def _usage(self, params: Sequence[Any]) -> Iterator[str]:
-        """What follows the name of the command on its line of usage."""
         yield _("[OPTIONS]")
         for param in params:
             if param.param_type_name == "argument":
@@ -116,19 +111,12 @@ class _Explained:
             yield _("COMMAND [ARGS]...")
 
     def parse_args(self, ctx: "Context", args: list[str]) -> list[str]:
-        """Read the arguments.
-
-        Raises:
-            UsageError: there are more than it takes, an option is given twice that takes one value,
-                or a file or a folder may not be read.
-        """
+        """Read the arguments; raises UsageError if there are too many, or a file is unreadable."""
         ctx.allow_extra_args = True
-        if not ctx.resilient_parsing:
-            self._require_once(ctx, args)
         for param in self.get_params(ctx):  # type: ignore[attr-defined]
             about = param.type_descriptor.parameter_info
             if about.readable:
-                # What Typer says of a file without the right to read it names neither.
+                # Typer's own error names neither the file nor the reason.
                 about.readable = False
                 self._read |= {param.name}
         rest: list[str] = super().parse_args(ctx, args)  # type: ignore[misc]
@@ -142,35 +130,42 @@ class _Explained:
             )
         return rest
 
-    def _require_once(self, ctx: "Context", args: list[str]) -> None:
-        """Refuse an option that is given twice: the last value would silently be the only one."""
-        parser = self.make_parser(ctx)  # type: ignore[attr-defined]
-        _values, _rest, order = parser.parse_args(args=list(args))
-        for param, times in Counter(order).items():
-            choice = not getattr(param, "is_flag", False) or param.secondary_opts
-            if times > 1 and choice and param.param_type_name == "option" and not param.multiple:
-                raise UsageError(
-                    N_("{option} is given {times} times, and takes one value."),
-                    N_("Give it once."),
-                    option=max(param.opts, key=len),
-                    times=times,
-                )
+    def make_parser(self, ctx: "Context") -> Any:
+        """A parser that refuses an option given twice: the last value would silently win."""
+        parser = super().make_parser(ctx)  # type: ignore[misc]
+        if not ctx.resilient_parsing:
+            parser.parse_args = partial(_parsed_once, parser.parse_args)
+        return parser
+
+
+def _parsed_once(parse: Callable[..., Any], args: list[str]) -> Any:
+    parsed = parse(args=args)
+    for param, times in Counter(parsed[2]).items():
+        choice = not getattr(param, "is_flag", False) or param.secondary_opts
+        if times > 1 and choice and param.param_type_name == "option" and not param.multiple:
+            raise UsageError(
+                N_("{option} is given {times} times, and takes one value."),
+                N_("Give it once."),
+                option=max(param.opts, key=len),
+                times=times,
+            )
+    return parsed
+
+
+def _short(verb: Any) -> str:
+    return _(verb.short_help or paragraphs(verb.help or "")[0])
 
 
 def _require_readable(values: Iterable[object]) -> None:
-    """Make sure that files and folders that are named, and are there, may be read.
-
-    Raises:
-        UsageError: one may not.
-    """
+    """Refuse files and folders that exist and cannot be read; raises UsageError."""
     for value in values:
         for path in value if isinstance(value, list | tuple) else [value]:
             if isinstance(path, Path) and _may(os.F_OK, path) and not _may(os.R_OK, path):
                 raise UsageError(
                     N_("{path} cannot be read ({problem})."),
                     N_(
-                        "The account that runs localrag has no right to read it: let its owner run "
-                        "the command or mend the permissions, or name another one."
+                        "Your account may not read it: let its owner run the command "
+                        "or change the permissions, or name another one."
                     ),
                     path=path,
                     problem=PermissionError(errno.EACCES, os.strerror(errno.EACCES)),
@@ -191,11 +186,7 @@ class Group(_Explained, TyperGroup):
     def resolve_command(
         self, ctx: "Context", args: list[str]
     ) -> "tuple[str | None, ClickCommand | None, list[str]]":
-        """Find the verb that is named.
-
-        Raises:
-            UsageError: there is none of this name.
-        """
+        """Find a verb; raises UsageError if there is none."""
         if args[0] not in self.commands and not ctx.resilient_parsing:
             close = get_close_matches(args[0], self.commands, n=1)
             cure = N_("Perhaps: {command} {close}") if close else N_("{command} --help names them.")
@@ -209,10 +200,31 @@ class Group(_Explained, TyperGroup):
         return super().resolve_command(ctx, args)
 
 
+class Root(Group):
+    """The command line itself: it finds its language first."""
+
+    def parse_args(self, ctx: "Context", args: list[str]) -> list[str]:
+        """Read the options before the verb; the language decides how errors are worded."""
+        resilient, ctx.resilient_parsing = ctx.resilient_parsing, True
+        given, _rest, _order = self.make_parser(ctx).parse_args(args=list(args))
+        ctx.resilient_parsing = resilient
+        home = given.get("home")
+        language.use(
+            language_of(
+                Path(home) if home else None, given.get("assignments") or (), given.get("lang", "")
+            )
+        )
+        return super().parse_args(ctx, args)
+
+    def _verbs(self) -> list[tuple[str, str]]:
+        # Making every command takes as long as the rest of the help.
+        return [(name, _short(_registered(name))) for name in _MODULES]
+
+
 app = typer.Typer(
     name="localrag",
     pretty_exceptions_enable=False,
-    # Plain help is drawn four times faster than the one with frames.
+    # Plain help is four times faster than framed help.
     rich_markup_mode=None,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
@@ -222,18 +234,23 @@ app = typer.Typer(
 def verb(
     app: typer.Typer, name: str, *, examples: Sequence[str], exit_codes: Sequence[int]
 ) -> Callable[[Callable[..., None]], Callable[..., None]]:
-    """Register a function as the verb `name`; its docstring says what the verb does.
+    """Register a function as the verb `name`; its docstring is the help.
+
+    A parameter `call` gets the options of that call (`localrag.doors.calls`).
 
     Args:
-        app: the command line, or a group of verbs.
-        name: as it is typed.
+        app: the command line, or a group.
+        name: name of the verb.
         examples: commands to copy.
-        exit_codes: those that it can leave with.
+        exit_codes: its exit codes.
     """
 
     def register(function: Callable[..., None]) -> Callable[..., None]:
+        # Without a verb nobody waits for Pydantic.
+        from localrag.doors.cli.options import with_options
+
         kind = with_examples(Command, examples, exit_codes)
-        app.command(name, help=function.__doc__, cls=kind)(function)
+        app.command(name, help=function.__doc__, cls=kind)(with_options(function))
         return function
 
     return register
@@ -248,14 +265,14 @@ def group(
     exit_codes: Sequence[int],
     kind: type[Group] = Group,
 ) -> typer.Typer:
-    """A group of verbs of the command line; without one of them it prints its help.
+    """A group of verbs; alone it prints its help.
 
     Args:
-        name: as it is typed.
-        short: what it is for, one sentence.
-        about: more than that, for its own help.
+        name: name of the group.
+        short: its purpose, one sentence.
+        about: further help.
         examples: commands to copy.
-        exit_codes: of all its verbs.
+        exit_codes: exit codes of all its verbs.
         kind: how it reads its arguments.
     """
     every = N_("Every verb here takes --json.")
@@ -273,26 +290,28 @@ def group(
 
 
 def paragraphs(text: str) -> list[str]:
-    """The paragraphs of a docstring, each a message."""
+    """The paragraphs of a docstring; each is a message."""
     return [" ".join(part.split()) for part in cleandoc(text).split("\n\n")]
 
 
 def with_examples(kind: type[Any], examples: Sequence[str], exit_codes: Sequence[int]) -> type[Any]:
-    """A kind of command with its own examples and exit codes: Typer passes on none of them."""
+    """A class of commands with examples and exit codes: Typer does not pass them on."""
     return type(kind.__name__, (kind,), {"examples": examples, "exit_codes": exit_codes})
 
 
 def _record(param: Any, ctx: "Context") -> tuple[str, str]:
-    """How a parameter is written, and what it does."""
+    """The name and the help of a parameter."""
     extra = []
     if param.show_envvar and param.envvar:
         extra.append(_("environment: {variable}").format(variable=param.envvar))
     default = param.get_default(ctx, call=False)
-    # False, nothing and the empty text say that it is not given.
+    # False, None and "" are no values to show.
     if param.show_default and default:
         extra.append(_("default: {value}").format(value=getattr(default, "value", default)))
     if bounds := _bounds(param):
         extra.append(bounds)
+    if getattr(param, "multiple", False):
+        extra.append(_("may be repeated"))
     if param.required:
         extra.append(_("required"))
     told = _(param.help) if param.help else ""
@@ -300,7 +319,7 @@ def _record(param: Any, ctx: "Context") -> tuple[str, str]:
 
 
 def _name(param: Any) -> str:
-    """How a parameter is written, with a word for its value."""
+    """The names of a parameter, and a word for its value."""
     value = "" if getattr(param, "is_flag", False) else _(param.metavar)
     if param.param_type_name == "argument":
         return f"{value}..." if param.nargs != 1 else value
@@ -309,7 +328,7 @@ def _name(param: Any) -> str:
 
 
 def _bounds(param: Any) -> str:
-    """The numbers that a parameter takes; empty where it has no bound."""
+    """The bounds of a number, or ""."""
     low, high = getattr(param, "min", None), getattr(param, "max", None)
     if low is None and high is None:
         return ""
@@ -319,7 +338,7 @@ def _bounds(param: Any) -> str:
 
 
 def _listed(heading: str, records: Sequence[tuple[str, str]], width: int) -> Iterator[str]:
-    """The lines of a list of names with what they mean; none where it is empty."""
+    """The lines of a list of names with their meanings."""
     if not records:
         return
     yield f"\n{heading}\n"
@@ -335,7 +354,6 @@ def _listed(heading: str, records: Sequence[tuple[str, str]], width: int) -> Ite
 
 
 def _cells(text: str) -> int:
-    """How many cells a text takes."""
     if text.isascii():
         return len(text)
     from localrag.text.harmless import cells
@@ -344,7 +362,7 @@ def _cells(text: str) -> int:
 
 
 def _rows(text: str, width: int) -> Iterator[str]:
-    """A text in rows of so many cells."""
+    """A text in rows of this width."""
     if text.isascii():
         import textwrap
 
@@ -355,7 +373,7 @@ def _rows(text: str, width: int) -> Iterator[str]:
 
 
 def in_words(error: typer.TyperException) -> str:
-    """What is wrong with a command line, from the values of Typer's error."""
+    """The problem of a command line, in words."""
     values: Any = error
     param = getattr(error, "param", None)
     name = getattr(error, "option_name", "")
@@ -381,20 +399,12 @@ def in_words(error: typer.TyperException) -> str:
 
 
 _VERBS = {
-    "corpora": ("init", "add", "list", "remove", "index"),
-    "update": ("update",),
-    "search": ("search", "show"),
-    "history": ("history", "diff"),
-    "check": ("check",),
-    "ask": ("ask",),
-    "tui": ("tui",),
-    "serve": ("mcp", "serve"),
-    "batch": ("batch",),
-    "tune_retrieval": ("tune-retrieval",),
-    "methods": ("methods",),
+    "corpora": ("init", "add", "list", "remove", "index", "update"),
+    "calls": ("search", "show", "history", "diff", "check", "ask"),
+    "serve": ("tui", "mcp", "serve"),
+    "batch": ("batch", "tune-retrieval", "methods"),
     "prepare": ("prepare", "calibrate"),
-    "overview": ("overview",),
-    "setup": ("config", "doctor"),
+    "setup": ("overview", "config", "doctor"),
     "confidential": ("backup", "restore", "forget"),
     "data": ("data",),
     "evaluate": ("eval",),
@@ -437,7 +447,7 @@ def _front_door(
     ] = None,
     lang: Annotated[
         str,
-        typer.Option(metavar="CODE", help="Language of what is printed: ja or en."),
+        typer.Option(metavar="CODE", help="Language of the output: ja or en."),
     ] = "",
     version: Annotated[  # noqa: ARG001 - its callback acts
         bool,
@@ -450,7 +460,7 @@ def _front_door(
     """
     given = overrides(assignments or [], lang)
     if assignments:
-        # Verbs that read no settings refuse a wrong one, too.
+        # Verbs without settings refuse wrong ones too.
         from localrag.corpus.config import require_valid
 
         require_valid(given)
@@ -459,56 +469,50 @@ def _front_door(
     context.obj = Session(Workspace.locate(home), given)
 
 
+_MODULES = {name: module for module, names in _VERBS.items() for name in names}
+
+
 class _Verbs(UserDict[str, Any]):
-    """The verbs by their names; the module of one is imported once the verb is asked for."""
+    """The verbs by name; a module is imported when its verb is needed."""
 
     def __getitem__(self, name: str) -> Any:
-        """The verb of a name.
-
-        Raises:
-            KeyError: there is none.
-        """
+        """The verb of a name; raises KeyError."""
         verb = self.data[name]
         if isinstance(verb, str):
-            import_module(f"localrag.doors.cli.{verb}")
-            verb = self.data[name] = _made(name)
+            verb = self.data[name] = _made(_registered(name))
         return verb
 
 
-def _made(name: str) -> "ClickCommand":
-    """The command that Typer makes of a verb, or of a group, that is registered."""
-    for one in app.registered_commands:
-        if one.name == name:
-            return get_command_from_info(
-                one, pretty_exceptions_short=False, rich_markup_mode=app.rich_markup_mode
-            )
-    (found,) = (one for one in app.registered_groups if one.name == name)
-    return get_group_from_info(
-        found,
-        pretty_exceptions_short=False,
-        rich_markup_mode=app.rich_markup_mode,
-        suggest_commands=app.suggest_commands,
-    )
+def _registered(name: str) -> CommandInfo | TyperInfo:
+    import_module(f"localrag.doors.cli.{_MODULES[name]}")
+    registered: list[CommandInfo | TyperInfo] = [*app.registered_commands, *app.registered_groups]
+    (found,) = (one for one in registered if one.name == name)
+    return found
+
+
+def _made(registered: CommandInfo | TyperInfo) -> "ClickCommand":
+    shown: dict[str, Any] = {
+        "pretty_exceptions_short": False,
+        "rich_markup_mode": app.rich_markup_mode,
+    }
+    if isinstance(registered, CommandInfo):
+        return get_command_from_info(registered, **shown)
+    return get_group_from_info(registered, suggest_commands=app.suggest_commands, **shown)
 
 
 @cache
 def _command_line() -> Callable[..., Any]:
-    """The command line, made once however many lines a program runs."""
-    kind = with_examples(Group, _TOUR, tuple(EXIT_CODES))
+    kind = with_examples(Root, _TOUR, tuple(EXIT_CODES))
     app.callback(invoke_without_command=True, cls=kind)(_front_door)
     command = typer.main.get_command(app)
-    modules = {name: module for module, names in _VERBS.items() for name in names}
-    command.commands = _Verbs(modules)  # type: ignore[attr-defined]
+    command.commands = _Verbs(_MODULES)  # type: ignore[attr-defined]
     return command
 
 
 def run(arguments: Sequence[str] | None = None) -> int:
-    """Run one command line and return its exit code; `arguments` default to those of the process.
-
-    Errors are shown, never raised; the environment variable LOCALRAG_DEBUG=1 adds their traceback.
-    """
-    # A terminal that cannot show a character gets a question mark, not a traceback; input that is
-    # not UTF-8 is kept as it is, to be refused by name.
+    """Run one command line, as `localrag.doors.cli.start.run` does, and show its errors."""
+    # A terminal shows a question mark for an unknown character. Input that is not UTF-8 is kept,
+    # and refused by name.
     for stream, errors in (
         (sys.stdout, "replace"),
         (sys.stderr, "replace"),
@@ -518,9 +522,9 @@ def run(arguments: Sequence[str] | None = None) -> int:
             stream.reconfigure(errors=errors)
     tell_warnings()
     try:
-        language.use(language_of(sys.argv[1:] if arguments is None else arguments))
-        call = _command_line()
-        return _outcome(call(args=arguments, prog_name="localrag", standalone_mode=False))
+        return _outcome(
+            _command_line()(args=arguments, prog_name="localrag", standalone_mode=False)
+        )
     except SystemExit as leaving:
         return _outcome(leaving.code)
     except (KeyboardInterrupt, Exception) as error:  # noqa: BLE001 - the last line of defence
@@ -528,7 +532,7 @@ def run(arguments: Sequence[str] | None = None) -> int:
 
 
 def tell_failure(error: BaseException) -> int:
-    """Show what has ended a command, and give its exit code."""
+    """Show the error of a command, and return its exit code."""
     if isinstance(error, KeyboardInterrupt):
         return _interrupted()
     if isinstance(error, typer.TyperException):
@@ -539,7 +543,7 @@ def tell_failure(error: BaseException) -> int:
         failure(error.cause, error.cure)
         return error.exit_code
     failure(
-        _("an error nobody foresaw: {error}").format(error=f"{type(error).__name__}: {error}"),
+        _("unexpected error: {error}").format(error=f"{type(error).__name__}: {error}"),
         _("Run it again with LOCALRAG_DEBUG=1 in the environment to see the traceback."),
     )
     return 1
@@ -567,7 +571,7 @@ def _usage_hint(error: typer.TyperException) -> str:
         if verb and unknown in option.opts:
             written = " ".join(filter(None, (unknown, option.metavar)))
             line = f"{root.command_path} {written}{verb} …"
-            return _("It goes before the verb: {line}").format(line=line)
+            return _("Write it before the verb: {line}").format(line=line)
     command = context.command_path
     if text := _text(context, error):
         return _(
@@ -578,7 +582,6 @@ def _usage_hint(error: typer.TyperException) -> str:
 
 
 def _text(context: "Context", error: typer.TyperException) -> str:
-    """What can be given after ``--``, where what was read as an option may be a text."""
     unknown = getattr(error, "option_name", "")
     if type(error).__name__ != "NoSuchOption" or re.fullmatch(r"--[a-z][a-z-]*", unknown):
         return ""

@@ -17,8 +17,9 @@ from localrag.language import N_, _
 from localrag.text.progress import BYTES, Phase, Stopwatch
 
 if TYPE_CHECKING:
+    from localrag_models.files import Progress
     from localrag_models.runtimes import Runtime
-    from localrag_models.store import ModelStore, Progress
+    from localrag_models.store import ModelStore
 
 _LISTED = "ollama"
 """The runtime whose servers say what they have."""
@@ -41,7 +42,8 @@ Name = Annotated[
     str, typer.Argument(metavar="NAME", help="Name of an installed model.", show_default=False)
 ]
 NewName = Annotated[
-    str, typer.Option("--name", help="What to call it; without it, after the file.", metavar="NAME")
+    str,
+    typer.Option("--name", help="Name of the model; without it, that of the file.", metavar="NAME"),
 ]
 Server = Annotated[
     str, typer.Option("--server", help="Address of the Ollama server.", metavar="ADDRESS")
@@ -50,7 +52,7 @@ Server = Annotated[
 
 @contextmanager
 def _work(session: Session) -> "Iterator[tuple[ModelStore, Progress]]":
-    """Open the store, with a meter for work on large files; failures are told by name."""
+    """Open the store, with a meter for large files."""
     from localrag.corpus.inference.opening import named
     from localrag_models.store import ModelStore
 
@@ -71,12 +73,12 @@ def _work(session: Session) -> "Iterator[tuple[ModelStore, Progress]]":
 def list_(
     context: typer.Context,
     ollama: Annotated[
-        bool, typer.Option("--ollama", help="List what an Ollama server has instead.")
+        bool, typer.Option("--ollama", help="List the models of an Ollama server.")
     ] = False,
     server: Server = "",
     as_json: Json = False,
 ) -> None:
-    """List the models that are installed, and those of the catalogue that can be pulled.
+    """List the installed models, and those of the catalogue.
 
     Nothing is asked of a network, except of the Ollama server with --ollama.
     """
@@ -143,8 +145,8 @@ def pull(
 ) -> None:
     """Fetch a model over the network, check its hashes and install it.
 
-    An interrupted pull goes on where it was. Nothing is in place until all of it is there and
-    right. This verb alone opens a connection to a hub; elsewhere use export and import.
+    An interrupted pull continues. The model is installed only when it is complete and correct. This
+    verb alone connects to a hub; elsewhere use export and import.
     """
     from localrag.doors.cli.render_models import print_installed
     from localrag_models.runtimes import named_runtime
@@ -155,7 +157,7 @@ def pull(
         return
     with _work(session) as (store, on_progress):
         from localrag_models.hub import PUBLIC_HUB, Hub
-        from localrag_models.pull import pull as fetch
+        from localrag_models.hub import pull as fetch
 
         before = store.installed()
         installed = fetch(
@@ -192,21 +194,21 @@ def add(
     ],
     name: NewName = "",
     query_prefix: Annotated[
-        str | None, typer.Option(help="What an embedder wants before a query.", metavar="TEXT")
+        str | None, typer.Option(help="Prefix of an embedder for queries.", metavar="TEXT")
     ] = None,
     passage_prefix: Annotated[
-        str | None, typer.Option(help="What an embedder wants before a passage.", metavar="TEXT")
+        str | None, typer.Option(help="Prefix of an embedder for passages.", metavar="TEXT")
     ] = None,
-    licence: Annotated[str, typer.Option(help="Licence, to be noted.", metavar="TEXT")] = "",
+    licence: Annotated[str, typer.Option(help="Licence of the model.", metavar="TEXT")] = "",
     link: Annotated[
         bool, typer.Option("--link", help="Hard-link the files instead of copying them.")
     ] = False,
     as_json: Json = False,
 ) -> None:
-    """Install a model from a file or folder that is at hand.
+    """Install a model from a local file or folder.
 
-    What it is, is read from it. The prefixes of an embedder are taken from its folder, and for the
-    E5 family they are known; check them in what is printed.
+    Its kind is read from it. The prefixes of an embedder come from its folder, and are known for
+    the E5 family; check them in the output.
     """
     from localrag.doors.cli.render_models import print_installed
     from localrag_models.embedding import Prefixes
@@ -235,13 +237,13 @@ def verify(
     context: typer.Context,
     names: Annotated[
         list[str] | None,
-        typer.Argument(metavar="NAME", help="Without any, all models."),
+        typer.Argument(metavar="NAME", help="Name of a model; without any, all models."),
     ] = None,
     as_json: Json = False,
 ) -> None:
-    """Read installed models through and compare every file with its hash.
+    """Read installed models and compare every file with its hash.
 
-    A model that is damaged or missing does not keep the others from being checked.
+    A damaged or missing model does not stop the check of the others.
     """
     from localrag.corpus.inference.opening import as_ours
     from localrag.doors.cli.render_models import print_verified
@@ -262,9 +264,9 @@ def verify(
 
 @verb(app, "remove", examples=("localrag models remove qwen3-8b",), exit_codes=_CODES)
 def remove(context: typer.Context, name: Name, as_json: Json = False) -> None:
-    """Remove a model, what an interrupted pull has left of one, or what is in the way of one.
+    """Remove a model, or the remains of an interrupted pull.
 
-    The name is that of a file or folder in the folder of the models, whatever it holds.
+    The name is that file or folder in the folder of the models.
     """
     with _work(context.obj) as (store, _on_progress):
         store.remove(name)
@@ -312,16 +314,16 @@ def export(
 )
 def import_(
     context: typer.Context,
-    archive: Annotated[Path, typer.Argument(metavar="ARCHIVE", help="File that export wrote.")],
+    archive: Annotated[Path, typer.Argument(metavar="ARCHIVE", help="File of export.")],
     name: Annotated[
         str,
         typer.Option(
-            "--name", help="What to call it; without it, as it was exported.", metavar="NAME"
+            "--name", help="Name of the model; without it, its earlier name.", metavar="NAME"
         ),
     ] = "",
     as_json: Json = False,
 ) -> None:
-    """Install a model from a file that export wrote, checking every hash."""
+    """Install a model from a file of export, checking every hash."""
     from localrag.doors.cli.render_models import print_installed
 
     session: Session = context.obj
@@ -356,7 +358,7 @@ def _used(session: Session) -> dict[str, str]:
 
 
 def _address(session: Session, server: str, runtime: "Runtime") -> str:
-    """The server that is named, else the one of the settings if it is of that kind, else ""."""
+    """The named server, else the one of the settings if its kind fits, else ""."""
     from localrag_models.runtimes import named_runtime
 
     chat = session.config().chat

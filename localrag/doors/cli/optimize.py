@@ -1,4 +1,4 @@
-"""``localrag optimize``: prompts made better on questions whose answers are known."""
+"""``localrag optimize``: prompts improved on questions with known answers."""
 
 from pathlib import Path
 from typing import Annotated, Literal
@@ -48,7 +48,7 @@ def queries(
     context: typer.Context,
     dataset: DatasetName,
     name: Annotated[
-        str, typer.Option("--name", metavar="NAME", help="What to call the run and its prompt.")
+        str, typer.Option("--name", metavar="NAME", help="Name of the run and its prompt.")
     ],
     split: SplitName = "",
     questions: QuestionsFile = None,
@@ -60,8 +60,9 @@ def queries(
         typer.Option(
             "--report",
             metavar="FILE",
-            help="Other questions, in the same format: the built-in prompt and the best one are "
-            "tried on them in the end. Their calls come on top.",
+            help="Other questions, in the same format: the built-in and the "
+            "best prompt are tried on them at the end. Their calls are "
+            "additional.",
         ),
     ] = None,
     objective: Annotated[
@@ -69,8 +70,9 @@ def queries(
         typer.Option(
             "--objective",
             metavar="overlap|recall",
-            help="Score a query by how much of the gold context its best hit holds, or by how many "
-            "gold articles are among the first ten hits of ask, and how early.",
+            help="Score a query by the share of the gold context in its best "
+            "hit, or by the number and rank of gold articles in the first "
+            "ten hits of ask.",
         ),
     ] = "overlap",
     calls: Annotated[
@@ -84,8 +86,8 @@ def queries(
         typer.Option(
             "--model",
             metavar="NAME",
-            help="Writes the queries, and proposes prompts unless --reflection-model does. "
-            "Without it, the setting chat.model.",
+            help="Model for the queries, and for proposals without "
+            "--reflection-model; else the setting chat.model.",
         ),
     ] = "",
     reflection_model: Annotated[
@@ -93,39 +95,38 @@ def queries(
         typer.Option(
             "--reflection-model",
             metavar="MODEL",
-            help="Proposes prompts; without it, the model that writes the queries. Another "
-            "installed model is loaded beside it: both must fit into memory.",
+            help="Model for proposals; without it, the model of the queries. "
+            "Both must fit into memory.",
         ),
     ] = "",
     seed: Annotated[
-        int, typer.Option("--seed", metavar="N", min=0, help="Of the halves and every choice.")
+        int,
+        typer.Option("--seed", metavar="N", min=0, help="Seed for the halves and every choice."),
     ] = 0,
     restart: Annotated[
         bool,
-        typer.Option(
-            "--restart", help="Drop what the run of this name did and replace its prompt."
-        ),
+        typer.Option("--restart", help="Drop the earlier run of this name and replace its prompt."),
     ] = False,
     corpus: CorpusSearched = "",
     as_json: Json = False,
 ) -> None:
-    """Optimise the prompt under which a model writes search queries.
+    """Optimise the prompt for the search queries of a model.
 
-    Half of the questions serve to learn from, the other half to choose by. A call is a query or a
-    proposal; a run needs many times as many as there are questions to choose by.
+    Half of the questions are for learning, half for choosing. A call is a query or a proposal; a
+    run needs many times more calls than questions to choose by.
 
-    A proposal is refused that carries 13 letters in a row of a Japanese question, its options or
-    its gold context (41 of an English one), or 24 (80) of a question and its options in pieces of
-    6 (20) and more; blanks, signs, tags, widths, case, kana and a letter put between the others
-    hide nothing. So is one with the number of a gold article, written as such, or with three that
-    stand alone. Names of laws, words of the built-in prompt and what five questions share are
-    free. Not found are a paraphrase, a translation, shorter pieces, a gold context in pieces,
-    numbers in English words and text spelled backwards: read a prompt before you trust its score.
+    A proposal is refused if it contains 13 letters in a row of a Japanese question, its options or
+    its gold context (41 of an English one). It is also refused with 24 (80) of a question and its
+    options, in pieces of 6 (20) or more. Blanks, signs, tags, widths, case, kana and single
+    inserted letters hide nothing. The number of a gold article is refused too, and three bare
+    numbers. Names of laws, words of the built-in prompt and words of five questions are free.
+    Paraphrases, translations, shorter pieces, pieces of a gold context, English number words and
+    reversed text are not found: read a prompt before you trust its score.
 
-    Stopping loses nothing, however it happens: the same command goes on, pays for nothing twice
-    and comes to the same prompts as a run that was never stopped. Calls and minutes count over
-    all starts; with more of them a finished run goes on. With other questions, models, servers or
-    settings it does not go on, nor where its prompt was edited by hand.
+    Stopping loses nothing: the same command continues, pays for nothing twice and ends with the
+    same prompts. Calls and minutes count over all starts; with more of them a finished run
+    continues. It does not continue with other questions, models, servers or settings, or after its
+    prompt was edited by hand.
     """
     from localrag.doors.cli.render_data import tell_usual_corpus
     from localrag.doors.cli.render_optimize import outcome_as_json, print_outcome, shown_events
@@ -172,7 +173,7 @@ def queries(
     exit_codes=(0, 2, 5),
 )
 def list_(context: typer.Context, as_json: Json = False) -> None:
-    """List the optimised prompts and the runs that make them."""
+    """List the optimised prompts and their runs."""
     from localrag.doors.cli.render_optimize import overview, print_overview
     from localrag.doors.cli.terminal import emit
 
@@ -191,7 +192,7 @@ def list_(context: typer.Context, as_json: Json = False) -> None:
     exit_codes=(0, 2, 3, 5),
 )
 def show(context: typer.Context, name: Name, as_json: Json = False) -> None:
-    """Show an optimised prompt, how it came about, and every candidate of its run."""
+    """Show an optimised prompt, its origin, and every candidate of its run."""
     from localrag.answer.prompts import OptimisedPrompt
     from localrag.doors.cli.render_optimize import print_prompt, prompt_as_json
     from localrag.doors.cli.terminal import emit

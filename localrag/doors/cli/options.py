@@ -1,30 +1,29 @@
-"""What several verbs share: the corpus, questions with known answers, what is said of an index."""
+"""Shared by several verbs: options, the options of calls, notes about an index."""
 
+import inspect
 import sys
-from collections.abc import Callable, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Mapping
+from dataclasses import MISSING, Field, dataclass, fields
+from datetime import date
+from functools import wraps
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from types import UnionType
+from typing import Annotated, Any, Union, get_args, get_origin
 
 import typer
 
 from localrag.corpus.workspace import Workspace
-from localrag.doors.cli.terminal import tell
+from localrag.doors.calls import AskCall, Bounds, Call, Filtered, Typed
+from localrag.doors.cli.terminal import tell_note
 from localrag.doors.session import Corpus, Session
 from localrag.errors import LocalragError, UsageError
 from localrag.language import N_, _
-
-if TYPE_CHECKING:
-    from datetime import date
-
-    from localrag.corpus.store import CorpusStore
-    from localrag.search.types import Query
 
 
 def switched(
     session: Session, lexical: bool | None, dense: bool | None, rerank: bool | None
 ) -> Session:
-    """The session with stages switched on or off for this call; None leaves one as it is."""
+    """The session with stages on or off; None keeps the setting."""
     switch = {None: None, True: "on", False: "off"}
     return session.with_settings(
         {
@@ -36,13 +35,13 @@ def switched(
 
 
 def indexing(session: Session, corpus: str) -> str:
-    """The command that brings the indexes of a corpus up to date."""
+    """The command for updating the indexes of a corpus."""
     usual = corpus == session.config().corpus
     return "localrag index" if usual else f"localrag index --corpus {corpus}"
 
 
 def tell_if_behind(corpus: Corpus) -> None:
-    """Say so if what is searched is behind the documents of a corpus, which is open."""
+    """Say so if the index of an open corpus is behind its documents."""
     from localrag.search.indexing.state import IndexState, state, vector_state
 
     if state(corpus.place, corpus.store) is not IndexState.FRESH:
@@ -52,16 +51,16 @@ def tell_if_behind(corpus: Corpus) -> None:
     else:
         return
     message = _(
-        "corpus {name} has changed since {behind}; searches do not find what is new in it "
-        "until you run: localrag index --corpus {name}"
+        "corpus {name} has changed since {behind}. To find new texts, "
+        "run: localrag index --corpus {name}"
     )
-    tell((_("note: "), "yellow"), message.format(name=corpus.name, behind=behind))
+    tell_note(message.format(name=corpus.name, behind=behind))
 
 
 def completing(
     names: Callable[[Workspace], list[str]],
 ) -> Callable[[typer.Context, str], list[str]]:
-    """What completes one of these names in the shell; nothing where there is no workspace."""
+    """Shell completion for some names."""
 
     def complete(ctx: typer.Context, incomplete: str) -> list[str]:
         try:
@@ -75,24 +74,127 @@ def completing(
 
 complete_corpus = completing(Workspace.corpora)
 
-CorpusName = Annotated[
-    str,
-    typer.Option(
-        "--corpus",
-        "-c",
-        metavar="NAME",
-        help="Corpus to work on; without it, the setting 'corpus'.",
-        autocompletion=complete_corpus,
-        show_default=False,
-    ),
-]
+
+@dataclass(frozen=True)
+class _Option:
+    """A field of a call on the command line.
+
+    Attributes:
+        field: its default and description.
+        typed: its spelling.
+        kind: its type, without bounds and None.
+        bounds: its bounds.
+    """
+
+    field: Field[Any]
+    typed: Typed
+    kind: Any
+    bounds: Mapping[str, Any]
+
+    def parameter(self) -> inspect.Parameter:
+        """The parameter for Typer."""
+        is_list = self.typed.words or self.kind is tuple
+        annotation: Any = list[str] if is_list else int if self.kind is int else str
+        default: Any = "" if annotation is str else None
+        if self.field.default is MISSING:
+            default = inspect.Parameter.empty
+        elif default is None:
+            annotation |= None
+        annotation = Annotated[annotation, self.info()]
+        kind = inspect.Parameter.KEYWORD_ONLY
+        return inspect.Parameter(self.field.name, kind, default=default, annotation=annotation)
+
+    def info(self) -> Any:
+        """The option or argument of Typer."""
+        told: dict[str, Any] = {
+            "metavar": self.typed.metavar,
+            "help": self.typed.help or self.field.metadata["description"],
+            "min": self.bounds.get("ge"),
+            "max": self.typed.most or self.bounds.get("le"),
+            "autocompletion": complete_corpus if self.field.name == "corpus" else None,
+            "show_default": False,
+        }
+        names = self.typed.names
+        return typer.Option(*names, **told) if names else typer.Argument(**told)
+
+    def read(self, given: Any) -> Any:
+        """Turn the typed text into the value of the field.
+
+        Raises:
+            UsageError: it is not a date, or not UTF-8.
+        """
+        if self.typed.words:
+            text = " ".join(given)
+            return unicode(sys.stdin.read() if self.typed.stdin and text == "-" else text)
+        if self.kind is tuple:
+            return tuple(map(unicode, given or ()))
+        if self.kind is date:
+            return day((*self.typed.names, self.typed.metavar)[0], given) if given else None
+        return unicode(given) if isinstance(given, str) else given
+
+
+def _options(call: type[Call]) -> Mapping[str, _Option]:
+    """The options of a call: its own first, then inherited ones."""
+    declared = {one.name: one for one in fields(call)}
+    found = {}
+    for name in (name for kind in call.__mro__ for name in vars(kind).get("__annotations__", ())):
+        kind, marks = _plain(declared[name].type) if name in declared else (None, [])
+        bounds = {
+            key: of for one in marks if isinstance(one, Bounds) for key, of in one.bounds.items()
+        }
+        for typed in (mark for mark in marks if isinstance(mark, Typed)):
+            found[name] = _Option(declared[name], typed, kind, bounds)
+    return found
+
+
+def _plain(kind: Any) -> tuple[Any, list[Any]]:
+    """A type without None, and its marks."""
+    marks: list[Any] = []
+    while get_origin(kind) in (Annotated, Union, UnionType):
+        if get_origin(kind) is Annotated:
+            marks += get_args(kind)[1:]
+        kind = get_args(kind)[0]
+    return get_origin(kind) or kind, marks
+
+
+def with_options(verb: Callable[..., None]) -> Callable[..., None]:
+    """Replace the parameter `call` of a verb by the options of that call."""
+    signature = inspect.signature(verb)
+    if "call" not in signature.parameters:
+        return verb
+    kind: type[Call] = signature.parameters["call"].annotation
+    options = _options(kind)
+
+    @wraps(verb)
+    def run(**given: Any) -> None:
+        # Bounds for JSON do not apply here; Typer has checked the others.
+        values = {name: one.read(given.pop(name)) for name, one in options.items()}
+        verb(call=kind(**values), **given)
+
+    spread: list[inspect.Parameter] = []
+    for name, parameter in signature.parameters.items():
+        own = parameter.replace(kind=inspect.Parameter.KEYWORD_ONLY)
+        spread += [one.parameter() for one in options.values()] if name == "call" else [own]
+    run.__signature__ = signature.replace(parameters=spread)  # type: ignore[attr-defined]
+    run.__annotations__ = {one.name: one.annotation for one in spread}
+    return run
+
+
+def option_of(call: type[Call], name: str) -> Any:
+    """The option of a call, for a verb without that call."""
+    return _options(call)[name].info()
+
+
+CorpusName = Annotated[str, option_of(Call, "corpus")]
+AsOf = Annotated[str, option_of(Call, "as_of")]
+Where = Annotated[list[str] | None, option_of(Filtered, "where")]
 MethodName = Annotated[
     str | None,
     typer.Option(
         "--method",
         metavar="NAME",
-        help="Answer with this method (localrag methods); without it method.name, else generative "
-        "where a model writes, extractive where none does.",
+        help="Method of the answer (localrag methods); else method.name, "
+        "else generative with a model, extractive without.",
         show_default=False,
     ),
 ]
@@ -101,8 +203,7 @@ Ray = Annotated[
     typer.Option(
         "--ray",
         metavar="ADDRESS",
-        help="Put the work on a cluster of Ray: its address (host:6379, auto), or local for one on "
-        "this machine.",
+        help="Use a Ray cluster: its address (host:6379, auto), or local for this machine.",
         show_default=False,
     ),
 ]
@@ -119,15 +220,15 @@ DatasetName = Annotated[
     ),
 ]
 SplitName = Annotated[
-    str, typer.Option("--split", metavar="NAME", help="Split; without it, the first at hand.")
+    str, typer.Option("--split", metavar="NAME", help="Split; without it, the first one.")
 ]
 QuestionsFile = Annotated[
     Path | None,
     typer.Option(
         "--questions",
         metavar="FILE",
-        help="Questions of your own, in the dataset's format, to be read instead of its own; its "
-        "published figures are not set beside them.",
+        help="Questions of your own, in the dataset's format, instead of "
+        "its own. Published figures are not compared.",
     ),
 ]
 CorpusSearched = Annotated[
@@ -136,154 +237,41 @@ CorpusSearched = Annotated[
         "--corpus",
         "-c",
         metavar="NAME",
-        help="Corpus to search; without it, the one of the dataset, or the setting 'corpus'.",
+        help="Corpus to search; without it, that of the dataset, or the setting corpus.",
         autocompletion=complete_corpus,
         show_default=False,
     ),
 ]
 
-Options = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--option", help="An option of a multiple-choice question; once for each.", metavar="TEXT"
-    ),
-]
-After = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--after",
-        metavar="QUESTION",
-        help="A question asked before this one, which may lean on it; repeated, oldest first.",
-    ),
-]
-Law = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--law", metavar="LAW", help="Only this law: id, title or abbreviation; may be repeated."
-    ),
-]
-Type = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--type",
-        metavar="TYPE",
-        help="Only laws of this type: Act (法律), CabinetOrder (政令), MinisterialOrdinance …; "
-        "may be repeated.",
-    ),
-]
-Layer = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--layer",
-        metavar="LAYER",
-        help="Only this layer: articles, passages or triples; may be repeated.",
-    ),
-]
-From = Annotated[
-    str, typer.Option("--from", metavar="DATE", help="Only texts of this date (ISO) or later.")
-]
-To = Annotated[
-    str, typer.Option("--to", metavar="DATE", help="Only texts of this date (ISO) or earlier.")
-]
-Where = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--where",
-        metavar="KEY=VALUE",
-        help="Only documents that are so (kind=Act or kind=法律, ministry=総務省, chapter=罰則; "
-        "what there is tells `overview`); may be repeated: of one key one of the values, of each "
-        "key one.",
-    ),
-]
-
-AsOf = Annotated[
-    str,
-    typer.Option(
-        "--as-of",
-        metavar="DATE",
-        help="The law as of this day (2020-04-01, 令和2年4月1日); without it retrieval.as_of, else "
-        "today.",
-    ),
-]
-
+Options = Annotated[list[str] | None, option_of(AskCall, "options")]
 Lexical = Annotated[
-    bool | None, typer.Option("--lexical/--no-lexical", help="Search by words, or do not.")
+    bool | None, typer.Option("--lexical/--no-lexical", help="Search by words or not.")
 ]
 Dense = Annotated[
     bool | None,
-    typer.Option("--dense/--no-dense", help="Search by meaning (embedding.model), or do not."),
+    typer.Option("--dense/--no-dense", help="Search by meaning or not (embedding.model)."),
 ]
 Rerank = Annotated[
     bool | None,
-    typer.Option("--rerank/--no-rerank", help="Reread the best (reranking.model), or do not."),
+    typer.Option("--rerank/--no-rerank", help="Rerank the best hits or not (reranking.model)."),
 ]
 
 
-def read_query(
-    store: "CorpusStore",
-    words: Sequence[str],
-    options: list[str] | None,
-    laws: list[str] | None,
-    law_types: list[str] | None,
-    layers: list[str] | None,
-    date_from: str,
-    date_to: str,
-    where: list[str] | None,
-) -> "Query":
-    """Put a query together from the command line.
-
-    Args:
-        store: the corpus.
-        words: of the question, joined by blanks; ``-`` alone reads standard input.
-        options: as for `Query`.
-        laws: as for `filters_of`.
-        law_types: likewise.
-        layers: likewise.
-        date_from: a day as a person writes it; "" for none.
-        date_to: likewise.
-        where: as for `filters_of`.
-
-    Raises:
-        UsageError: a date, a layer or a label is not valid, or a text is not UTF-8.
-        NotFoundError: a law of ``--law`` or a type of ``--type`` is not in the corpus.
-    """
-    from localrag.search.types import Query
-
-    text = " ".join(words)
-    query = Query(
-        text=unicode(sys.stdin.read() if text == "-" else text),
-        options=tuple(map(unicode, options or ())),
-    )
-    if not any((laws, law_types, layers, date_from, date_to, where)):
-        return query
-    from localrag.search.finding import filters_of
-
-    filters = filters_of(
-        store,
-        laws=tuple(map(unicode, laws or ())),
-        law_types=law_types or (),
-        layers=layers or (),
-        date_from=_date("--from", date_from),
-        date_to=_date("--to", date_to),
-        where=tuple(map(unicode, where or ())),
-    )
-    return replace(query, filters=filters)
-
-
 def on(session: Session, as_of: str) -> Session:
-    """The session with the law of a day; "" leaves it as it is.
+    """The session with the law of a day; "" changes nothing.
 
     Raises:
-        UsageError: it is no day.
+        UsageError: it is not a date.
     """
-    return session.with_settings({"retrieval.as_of": _date("--as-of", as_of) or None})
+    asked = Call(as_of=day("--as-of", as_of) if as_of else None)
+    return session.with_settings(asked.settings())
 
 
 def unicode(text: str) -> str:
-    """Give back text that is Unicode.
+    """Check that text is valid Unicode, and return it.
 
     Raises:
-        UsageError: it came from bytes in another encoding, which Python keeps as half characters.
+        UsageError: its bytes were in another encoding.
     """
     try:
         text.encode()
@@ -294,16 +282,8 @@ def unicode(text: str) -> str:
     return text
 
 
-def _date(option: str, value: str) -> str:
-    return day(option, value).isoformat() if value else ""
-
-
-def day(option: str, value: str) -> "date":
-    """Read a day of the command line.
-
-    Raises:
-        UsageError: it is none.
-    """
+def day(option: str, value: str) -> date:
+    """Read a day; raises UsageError."""
     from localrag.text.dates import read_day
 
     if read := read_day(value):

@@ -1,7 +1,4 @@
-"""``localrag prepare``: what a model makes of a corpus once, so that questions find more.
-
-``localrag calibrate``: how near questions come to what was made.
-"""
+"""The verbs `prepare` and `calibrate`: layers made by a model, and their threshold."""
 
 from contextlib import ExitStack
 from enum import StrEnum
@@ -18,17 +15,17 @@ from localrag.errors import UsageError
 from localrag.language import N_, _
 
 if TYPE_CHECKING:
-    from localrag.prepare.calibrating import Distribution
+    from localrag.prepare.measuring import Distribution
     from localrag.prepare.preparing import LayerReport
 
-# Seconds between two lines of progress where nobody watches; a layer may take days.
+# Seconds between two lines without a terminal; a layer may take days.
 _EVERY = 30.0
-# Causes of malformed replies that are shown, the most frequent first; all are in the JSON.
+# Causes of malformed replies on the screen; JSON has all.
 _PROBLEMS = 5
 
 
 class By(StrEnum):
-    """What rewrites sentences."""
+    """Ways to rewrite sentences."""
 
     AUTO = "auto"
     MODEL = "model"
@@ -62,8 +59,8 @@ def prepare(
         By,
         typer.Option(
             "--by",
-            help="Who rewrites sentences: a chat model (model); of statutes the resolver, without "
-            "a model (statutes); of statutes the resolver, of all else a model (auto).",
+            help="How sentences are rewritten: by a chat model (model), for "
+            "statutes without a model (statutes), or both (auto).",
         ),
     ] = By.AUTO,
     categories: Annotated[
@@ -71,51 +68,49 @@ def prepare(
         typer.Option(
             "--categories",
             metavar="FILE",
-            help="What metadata sorts documents by: a TOML file, or statutes, encyclopaedia, "
-            "papers; without it, as the last time. propose has a model write such a file.",
+            help="Categories for metadata: a TOML file, or statutes, "
+            "encyclopaedia, papers; without it, as last time. propose has "
+            "a model write such a file.",
         ),
     ] = "",
     out: Annotated[
         Path | None,
-        typer.Option("--out", metavar="FILE", help="Where proposed categories go."),
+        typer.Option("--out", metavar="FILE", help="File of the proposed categories."),
     ] = None,
     least: Annotated[
         int,
-        typer.Option(
-            "--least", metavar="N", min=1, help="Questions that a summary rests on at least."
-        ),
+        typer.Option("--least", metavar="N", min=1, help="Fewest questions of a summary."),
     ] = 10,
     dry_run: Annotated[
         bool,
         typer.Option(
             "--dry-run",
-            help="Make a part, spread over the corpus, and tell how long all will take.",
+            help="Make a sample of the corpus, and estimate the time for all.",
         ),
     ] = False,
     ray: Ray = "",
     corpus: CorpusName = "",
     as_json: Json = False,
 ) -> None:
-    """Make layers of a corpus: texts that are searched in, and never quoted.
+    """Make layers of a corpus: texts for searching, which are never quoted.
 
-    sentences: every sentence as it is. decontextualized: every sentence so that it can be read
-    alone, with names in the place of pronouns; of statutes with the provisions that 前項 and 同法
-    lead to. questions: what was added, asked, with the answers. Code refuses a sentence that brings
-    in names or figures which its document does not have; it then stays as it is.
+    sentences: every sentence unchanged. decontextualized: every sentence made readable alone, with
+    names instead of pronouns; in statutes with the provisions behind 前項 and 同法. questions:
+    questions about the added words, with answers. Code refuses a sentence with names or figures
+    that its document does not have; it stays unchanged.
 
-    metadata: every document sorted by categories, for --where. synthetic-qa: questions that each
-    document answers, where code finds the answer at its place. mk-summaries: what the questions of
-    documents with the same metadata are about. With --categories propose nothing is made but a file
-    of categories, to be corrected and passed on.
+    metadata: every document sorted by categories, for --where. synthetic-qa: questions that a
+    document answers, with the place of the answer checked by code. mk-summaries: topics of the
+    questions of documents with the same metadata. --categories propose only makes a file of
+    categories, for you to correct and pass on.
 
-    Each of them is made once. Stopping loses nothing, however it happens: the same command goes
-    on, and makes anew only what is made of a text, prompt or model that is another one now. At the
-    end all layers are indexed by words and, where there is an embedder, by meaning. With --ray the
-    model writes on other machines.
+    Each is made once. Stopping loses nothing: the same command continues, and repeats only what a
+    new text, prompt or model affects. At the end all layers are indexed by words and, with an
+    embedder, by meaning. With --ray the model writes on other machines.
     """
     from localrag.corpus.inference.opening import open_chat
     from localrag.doors.cli.terminal import Meter, emit
-    from localrag.prepare.categories import PROPOSE, load
+    from localrag.prepare.metadata import PROPOSE, load
     from localrag.prepare.preparing import Opener
     from localrag.prepare.preparing import prepare as make
 
@@ -133,7 +128,7 @@ def prepare(
             opener = chat_on(stack.enter_context(joined(ray, opened.config)))
         meter = stack.enter_context(Meter(_EVERY))
         told: list[dict[str, object]] = []
-        # So that what was done before something fails is told as well.
+        # After a failure, finished layers are printed too.
         stack.callback(lambda: emit(told) if told else None)
         for report in make(
             session.workspace,
@@ -155,9 +150,9 @@ def prepare(
 
 
 def _propose(session: Session, corpus: Corpus, out: Path | None) -> None:
-    """Write what a model proposes into a new file."""
+    """Write proposals of a model into a new file."""
     from localrag.doors.cli.terminal import say
-    from localrag.prepare.categories import as_toml
+    from localrag.prepare.metadata import as_toml
     from localrag.prepare.preparing import propose_categories
 
     if out is None or out.exists():
@@ -210,7 +205,7 @@ _OUTCOMES = {
 
 
 def _print(report: "LayerReport") -> None:
-    from localrag.doors.cli.terminal import colon, duration, say
+    from localrag.doors.cli.terminal import colon, duration, say, say_tokens
     from localrag.prepare.preparing import PHASES
 
     unit = _(PHASES[report.layer].unit)
@@ -231,15 +226,9 @@ def _print(report: "LayerReport") -> None:
         )
     if report.refused:
         say(_("refused by code: {n:,} texts").format(n=report.refused))
-    if report.prompt:
-        say(
-            _(
-                "tokens: {prompt:,} of prompts, {cached:,} of them not evaluated again; "
-                "{completion:,} written"
-            ).format(prompt=report.prompt, cached=report.cached, completion=report.completion)
-        )
+    say_tokens(report.prompt, report.cached, report.completion)
     if report.left and report.forecast:
-        say(_("what is left takes about {time}").format(time=duration(report.forecast)))
+        say(_("the rest takes about {time}").format(time=duration(report.forecast)))
     for problem, n in report.problems.most_common(_PROBLEMS):
         say(_("malformed: {n:,} ({problem})").format(n=n, problem=problem))
     for document, start in report.malformed:
@@ -271,16 +260,17 @@ def calibrate(
     corpus: CorpusName = "",
     as_json: Json = False,
 ) -> None:
-    """Show how near questions come to the prepared ones: what method.threshold should be.
+    """Show the similarity of questions to the prepared ones, for the choice of method.threshold.
 
-    The method decon takes a prepared question for the one asked where their cosine reaches the
-    threshold. Cosines differ from embedder to embedder: those of unrelated questions should lie
-    below the threshold, those of questions that ask the same above it.
+    The method decon uses a prepared question for the asked one if their cosine reaches the
+    threshold. Cosines depend on the embedder: the threshold should lie above unrelated questions
+    and below equal ones.
     """
     from localrag.corpus.store import CorpusStore
     from localrag.doors.cli.terminal import Meter, emit
-    from localrag.prepare.calibrating import distributions
+    from localrag.methods.decon import DeconSettings
     from localrag.prepare.index import LayerIndex
+    from localrag.prepare.measuring import distributions
     from localrag.text.progress import Stopwatch
 
     session: Session = context.obj
@@ -294,7 +284,7 @@ def calibrate(
         Meter() as meter,
     ):
         found = distributions(index, store, asked, Stopwatch(meter.update))
-    threshold = config.method.threshold
+    threshold = DeconSettings.of(config.method).threshold
     if as_json:
         emit([_distribution(one, threshold) for one in found])
     else:
@@ -316,7 +306,7 @@ def _questions_in(path: Path, aside: Path) -> list[str]:
 
 
 def _distribution(one: "Distribution", threshold: float) -> dict[str, object]:
-    from localrag.prepare.calibrating import QUANTILES
+    from localrag.prepare.measuring import QUANTILES
 
     return {
         "to": one.to,
@@ -329,7 +319,7 @@ def _distribution(one: "Distribution", threshold: float) -> dict[str, object]:
 
 def _print_distributions(found: "list[Distribution]", threshold: float) -> None:
     from localrag.doors.cli.terminal import say, table
-    from localrag.prepare.calibrating import QUANTILES
+    from localrag.prepare.measuring import QUANTILES
 
     if not found:
         say(_("No question was prepared; there is nothing to compare with."))

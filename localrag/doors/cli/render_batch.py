@@ -1,4 +1,4 @@
-"""How a batch is shown while it runs, and what it reports at the end."""
+"""Shows a batch in progress, and its report."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -6,7 +6,17 @@ from pathlib import Path
 from typing import Any
 
 from localrag.answer.wording import FAILURES
-from localrag.doors.cli.terminal import Meter, a_minute, colon, duration, say, tell
+from localrag.doors.cli.terminal import (
+    Meter,
+    a_minute,
+    colon,
+    duration,
+    say,
+    say_tokens,
+    tell,
+    tell_failed,
+    tell_note,
+)
 from localrag.language import _, ngettext
 from localrag.methods.catalogue import LABELS
 from localrag.ops.batch import BatchEstimate, BatchReport
@@ -23,7 +33,7 @@ _FAILURES = 20
 
 @contextmanager
 def shown_events() -> Iterator[Listener]:
-    """Show events on standard error as they come: progress, failures, where it went on."""
+    """Show events on standard error as they come: progress, failures, resumption."""
     failures = 0
     with Meter(EVERY) as meter:
 
@@ -37,7 +47,7 @@ def shown_events() -> Iterator[Listener]:
                 case Fact(kind=FactKind.TABLE_CHECKED) if not event.fields["unreadable"]:
                     pass
                 case Fact():
-                    tell((_("note: "), "yellow"), str(event))
+                    tell_note(str(event))
                 case RowFailed():
                     failures += 1
                     if failures <= _FAILURES:
@@ -51,7 +61,7 @@ def shown_events() -> Iterator[Listener]:
 
 
 def print_report(out: Path, report: BatchReport) -> None:
-    """Print what the rows came to, then what this run cost."""
+    """Print the results of the rows, then the cost of this run."""
     statuses = {
         "supported": _("{n:,} supported"),
         "quoted": _("{n:,} quoted"),
@@ -69,13 +79,7 @@ def print_report(out: Path, report: BatchReport) -> None:
                 questions=asked, time=duration(report.asking), rate=a_minute(report.per_minute)
             )
         )
-    if cost.prompt:
-        say(
-            _(
-                "tokens: {prompt:,} of prompts, {cached:,} of them not evaluated again; "
-                "{completion:,} written"
-            ).format(prompt=cost.prompt, cached=cost.cached, completion=cost.completion)
-        )
+    say_tokens(cost.prompt, cost.cached, cost.completion)
     if cost.noted:
         say(
             ngettext(
@@ -93,7 +97,7 @@ def print_report(out: Path, report: BatchReport) -> None:
         )
         failed = _("{rows} failed").format(rows=_rows(sum(report.failed.values())))
         say((failed, "bold red"), f"{colon()}{kinds}")
-        say(_("Mend what is wrong, then "), (_("add --retry-failed to the same command"), "bold"))
+        say(_("Solve the problems, then "), (_("add --retry-failed to the same command"), "bold"))
 
 
 def report_as_json(out: Path, report: BatchReport) -> dict[str, Any]:
@@ -118,7 +122,7 @@ def report_as_json(out: Path, report: BatchReport) -> dict[str, Any]:
 
 
 def print_estimate(estimate: BatchEstimate) -> None:
-    """Print what a batch would take, and what that rests on."""
+    """Print the estimate of a batch, and its basis."""
     say(
         _("{rows}; {unreadable:,} cannot be asked, {left:,} left to do").format(
             rows=_rows(estimate.rows), unreadable=estimate.unreadable, left=estimate.left
@@ -155,6 +159,4 @@ def _rows(count: int) -> str:
 
 def _tell_failure(event: RowFailed) -> None:
     words = _("line {line}: {cause}").format(line=event.line, cause=event.cause)
-    tell((_("failed: "), "bold red"), words)
-    if event.cure:
-        tell("  ", (event.cure, "bold"))
+    tell_failed(words, event.cure)

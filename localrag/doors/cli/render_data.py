@@ -12,7 +12,7 @@ from localrag.doors.cli.render_ingest import (
     print_index_report,
     report_as_json,
 )
-from localrag.doors.cli.terminal import colon, emit, say, table, tell, tell_lines
+from localrag.doors.cli.terminal import colon, emit, say, table, tell, tell_lines, tell_note
 from localrag.errors import LocalragError
 from localrag.evaluation.datasets.acquiring import Brought
 from localrag.evaluation.datasets.keeping import Shelf
@@ -25,19 +25,19 @@ from localrag.evaluation.datasets.loading import (
 )
 from localrag.language import N_, _, ngettext
 
-_NO_CORPUS = N_("none of its own; the usual one is searched, or the one that --corpus NAME names")
+_NO_CORPUS = N_("none of its own; --corpus NAME or the usual one is searched")
 
 
 def tell_usual_corpus(dataset: str, corpus: str) -> None:
-    """Tell which corpus is searched for a dataset that has none of its own."""
+    """Name the corpus for a dataset without its own."""
     words = _(
         "{dataset} has no corpus of its own: {corpus} is searched; --corpus NAME names another"
     )
-    tell((_("note: "), "yellow"), words.format(dataset=dataset, corpus=corpus))
+    tell_note(words.format(dataset=dataset, corpus=corpus))
 
 
 def print_list(found: Sequence[FoundDataset], *, as_json: bool) -> None:
-    """Print the datasets there are, and what of them is at hand."""
+    """Print the datasets and their splits at hand."""
     if as_json:
         emit([_entry(one) for one in found])
         return
@@ -60,7 +60,7 @@ def print_list(found: Sequence[FoundDataset], *, as_json: bool) -> None:
 
 
 def print_dataset(workspace: Workspace, found: FoundDataset, *, as_json: bool) -> None:
-    """Print all that is known of a dataset; a file that cannot be used is told as what it is."""
+    """Print everything about a dataset, with the problems of its files."""
     splits = _splits(workspace, found)
     dataset = found.dataset
     if as_json:
@@ -120,7 +120,7 @@ def print_dataset(workspace: Workspace, found: FoundDataset, *, as_json: bool) -
 
 
 def print_brought(brought: Brought, *, as_json: bool) -> None:
-    """Print what was brought in, what was not there, and what comes next."""
+    """Print new and missing files, and the next command."""
     dataset = brought.dataset
     name = corpus_name(dataset)
     if as_json:
@@ -145,7 +145,7 @@ def print_brought(brought: Brought, *, as_json: bool) -> None:
         _print_corpus(name, brought.added)
         print_index_report(name, brought.indexed)
     for caveat in dataset.caveats if brought.added else ():
-        tell((_("note: "), "yellow"), _(caveat))
+        tell_note(_(caveat))
     for missing in brought.missing:
         tell((_("not there: "), "yellow"), f"{missing.path}{_('. ')}{_(missing.hint)}".strip())
     without_corpus = {missing.path for missing in brought.missing} & set(dataset.corpus)
@@ -199,7 +199,6 @@ def _splits(workspace: Workspace, found: FoundDataset) -> list[dict[str, Any]]:
 
 
 def _called(workspace: Workspace, found: FoundDataset) -> str:
-    """What `load` finds the dataset by."""
     if found.folder.parent == workspace.datasets:
         return found.dataset.name
     split = found.dataset.splits[0]

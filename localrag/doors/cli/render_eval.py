@@ -1,4 +1,4 @@
-"""How an evaluation is shown while it runs, and what it reports at the end."""
+"""Shows an evaluation in progress, and its report."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
@@ -7,7 +7,17 @@ from pathlib import Path
 from typing import Any
 
 from localrag.doors.cli.render_batch import EVERY
-from localrag.doors.cli.terminal import Meter, aside, colon, duration, say, table, tell
+from localrag.doors.cli.terminal import (
+    Meter,
+    aside,
+    colon,
+    duration,
+    say,
+    table,
+    tell,
+    tell_failed,
+    tell_note,
+)
 from localrag.evaluation.measures import Verdict
 from localrag.evaluation.planning import LeftOut, Plan
 from localrag.evaluation.record import Run
@@ -82,14 +92,14 @@ def shown_events() -> Iterator[Listener]:
                     failures += 1
                     if failures <= _FAILURES:
                         words = f"{step}{_(', ')}{_failure(event)}"
-                        tell((_("failed: "), "bold red"), words)
+                        tell_failed(words)
                     elif failures == _FAILURES + 1:
                         tell(
                             _("further failures are only counted here; the report counts them all")
                         )
                 case Fact(kind=FactKind.INDEX_BEHIND) if not behind:
                     behind = True
-                    tell((_("note: "), "yellow"), str(event))
+                    tell_note(str(event))
                 case Fact(kind=FactKind.STOPPED):
                     tell(f"{step}{colon()}{event}")
                 case Halted():
@@ -103,7 +113,7 @@ def shown_events() -> Iterator[Listener]:
 
 
 def print_finished(finished: Finished) -> None:
-    """Print a line for each entry, and where the report lies."""
+    """Print a line for each entry, and the place of the report."""
     evaluation = finished.evaluation
     questions = evaluation.questions
     notes = {entry.name: counts(entry.results) for entry in evaluation.entries}
@@ -125,7 +135,7 @@ def print_finished(finished: Finished) -> None:
         [_line(entry, notes[entry.name], numbers) for entry in evaluation.entries],
         folding=(_("method"), _("notes")),
     )
-    say(_("calls and median s are those of one answer"))
+    say(_("calls and median s are per answer"))
     _print_measured(evaluation)
     _print_refusals(evaluation)
     for note in shared:
@@ -174,7 +184,7 @@ def finished_as_json(plan: Plan, finished: Finished) -> dict[str, Any]:
 
 
 def print_forecasts(plan: Plan, forecasts: Sequence[Forecast]) -> None:
-    """Print what is left to ask of each entry."""
+    """Print the open questions of each entry."""
     words = ngettext("{n:,} question", "{n:,} questions", plan.n).format(n=plan.n)
     asked = ngettext(
         "{questions} in {n} order, corpus {corpus}; nothing is written",

@@ -1,4 +1,4 @@
-"""How adding and indexing are shown while they run, and what they report at the end."""
+"""Shows adding and indexing in progress, and their reports."""
 
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
@@ -22,7 +22,7 @@ from localrag.corpus.ingest.events import (
 from localrag.corpus.ingest.update import UpdateReport
 from localrag.corpus.readers import PassedOver
 from localrag.corpus.types import part_name
-from localrag.doors.cli.terminal import Meter, colon, say, tell
+from localrag.doors.cli.terminal import Meter, colon, say, tell, tell_failed, tell_note
 from localrag.language import _, ngettext
 from localrag.search.indexing.index import IndexReport
 from localrag.text.harmless import one_line
@@ -41,13 +41,13 @@ def shown_events() -> Iterator[Listener]:
                 case EmbeddingPlanned():
                     _tell_plan(event)
                 case FilesFound(files=0):
-                    _note(_("no file of a kind that is read was found; see localrag add --help"))
+                    tell_note(
+                        _("no file of a kind that is read was found; see localrag add --help")
+                    )
                 case FileResumed(path, line):
-                    _note(_("{path} goes on after line {line:,}").format(path=path, line=line))
+                    tell_note(_("{path} goes on after line {line:,}").format(path=path, line=line))
                 case FileFailed():
-                    tell((_("failed: "), "bold red"), f"{event.source}{colon()}{event.cause}")
-                    if event.cure:
-                        tell("  ", (event.cure, "bold"))
+                    tell_failed(f"{event.source}{colon()}{event.cause}", event.cure)
                 case Duplicate(source, original):
                     same = _("{source} holds the same as {original}")
                     _duplicate(same.format(source=source, original=original))
@@ -60,7 +60,7 @@ def shown_events() -> Iterator[Listener]:
                     _duplicate(more.format(n=count, source=source))
                 case PagesScanned():
                     for words in event.words:
-                        _note(words)
+                        tell_note(words)
                 case DocumentsKept(source, count, reason):
                     stay = ngettext(
                         "{n:,} document that is no longer in {source} stays in the corpus: "
@@ -69,15 +69,11 @@ def shown_events() -> Iterator[Listener]:
                         "{reason}",
                         count,
                     )
-                    _note(stay.format(n=count, source=source, reason=_(reason)))
+                    tell_note(stay.format(n=count, source=source, reason=_(reason)))
                 case _:
                     pass
 
         yield listener
-
-
-def _note(words: str) -> None:
-    tell((_("note: "), "yellow"), words)
 
 
 def _duplicate(words: str) -> None:
@@ -86,8 +82,8 @@ def _duplicate(words: str) -> None:
 
 def _tell_plan(planned: EmbeddingPlanned) -> None:
     if planned.discarded:
-        anew = _("everything is embedded anew: {reason}")
-        _note(anew.format(reason=planned.discarded))
+        anew = _("everything is embedded again: {reason}")
+        tell_note(anew.format(reason=planned.discarded))
     if planned.windows:
         words = _(
             "embedding {windows:,} windows of {passages:,} passages with {model}; their index "
@@ -114,7 +110,7 @@ def files_unchanged(n: int) -> str:
 
 
 def print_add_report(corpus: str, report: AddReport, indexing: str) -> None:
-    """Print what changed, what was left out, and the command that indexes the corpus."""
+    """Print changes and omissions, and the command for indexing."""
     done = _(
         "corpus {corpus}: {added}, {replaced:,} replaced, {removed:,} removed; "
         "{unchanged} ({seconds:.1f} s)"
@@ -149,12 +145,12 @@ def print_add_report(corpus: str, report: AddReport, indexing: str) -> None:
         say(_("Next, make it searchable: "), (indexing, "bold"))
 
 
-# So many files that are not read are named; --json names all.
+# Unread files on the screen; --json names all.
 _NAMED = 20
 
 
 def print_left_out(report: LeftOut) -> None:
-    """Print what was left out: files by their names, parts of files by their counts."""
+    """Print omissions: files by name, parts of files by count."""
     _print_passed_over(report)
     for what, count in report.left_out.items():
         named = part_name(what, count)
@@ -165,7 +161,7 @@ def print_left_out(report: LeftOut) -> None:
 
 
 def _print_passed_over(report: LeftOut) -> None:
-    """Name the files of a folder that are not read, those of one reason together."""
+    """Name unread files, grouped by reason."""
     if not report.passed_over:
         return
     n = len(report.passed_over)
@@ -193,7 +189,7 @@ def print_failures(count: int) -> None:
 
 
 def print_index_report(corpus: str, report: IndexReport) -> None:
-    """Print what was indexed, or that nothing had to be."""
+    """Print the result of indexing."""
     lines = []
     if report.skipped:
         lines.append(_("the index is up to date"))

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Self
 
 from localrag.corpus.inference.opening import SETTINGS, as_ours
-from localrag.doors.cli.terminal import colon, emit, failure, say, table, tell
+from localrag.doors.cli.terminal import colon, emit, failure, say, table, tell, tell_note
 from localrag.errors import LocalragError
 from localrag.language import N_, _, ngettext
 from localrag_models.catalogue import CatalogueEntry, catalogue
@@ -13,7 +13,7 @@ from localrag_models.files import gigabytes
 from localrag_models.store import InstalledModel, ModelStore
 
 if TYPE_CHECKING:
-    from localrag_models.backends.ollama import OllamaModel
+    from localrag_models.runtimes import OllamaModel
 
 _KINDS = (N_("chat"), N_("embedder"), N_("reranker"))
 """What models are for, as messages."""
@@ -23,7 +23,7 @@ _CONTEXT = 8192
 
 @dataclass(frozen=True, slots=True)
 class Overview:
-    """What ``localrag models list`` shows."""
+    """The output of ``localrag models list``."""
 
     installed: tuple[InstalledModel, ...]
     available: tuple[CatalogueEntry, ...]
@@ -103,7 +103,7 @@ class Overview:
                 ).format(name=name, size=gigabytes(size))
             )
         for problem in self.problems:
-            tell((_("note: "), "yellow"), str(problem))
+            tell_note(str(problem))
 
     def as_json(self) -> dict[str, Any]:
         """Give the JSON of ``localrag models list``."""
@@ -121,7 +121,7 @@ class Overview:
 
 
 def print_installed(model: InstalledModel, used: dict[str, str], *, as_json: bool) -> None:
-    """Print a model that has just been installed, and what to do next."""
+    """Print an installed model, and the next command."""
     if as_json:
         emit(model_as_json(model))
         return
@@ -148,7 +148,7 @@ def print_installed(model: InstalledModel, used: dict[str, str], *, as_json: boo
 
 
 def print_verified(found: Mapping[str, InstalledModel | LocalragError], *, as_json: bool) -> None:
-    """Print what reading models through has shown, a line for each name."""
+    """Print the result of a check, a line for each model."""
     if as_json:
         emit([_verified_as_json(name, model) for name, model in found.items()])
         return
@@ -164,7 +164,7 @@ def print_verified(found: Mapping[str, InstalledModel | LocalragError], *, as_js
 
 
 def print_served(runtime: str, found: "Sequence[OllamaModel]", *, as_json: bool) -> None:
-    """Print what a server has, by the names that the settings give its models."""
+    """Print the models of a server by their names in the settings."""
     if as_json:
         emit(
             [

@@ -1,4 +1,4 @@
-"""How an optimisation is shown while it runs, and what it came to."""
+"""Shows an optimisation in progress, and its outcome."""
 
 import time
 from collections.abc import Iterator, Sequence
@@ -8,7 +8,7 @@ from typing import Any
 
 from localrag.answer.prompts import OptimisedPrompt, optimised_names
 from localrag.corpus.workspace import Workspace
-from localrag.doors.cli.terminal import colon, duration, say, say_text, table, tell
+from localrag.doors.cli.terminal import colon, duration, say, say_text, table, tell, tell_note
 from localrag.errors import UsageError, WorkspaceError
 from localrag.evaluation.optimize.folder import RunFolder, runs
 from localrag.evaluation.optimize.types import (
@@ -55,7 +55,7 @@ _ENDS = {
 
 @contextmanager
 def shown_events() -> Iterator[Listener]:
-    """Tell on standard error what happens."""
+    """Print events on standard error."""
     spoke = time.monotonic()
 
     def listener(event: Event) -> None:
@@ -64,7 +64,7 @@ def shown_events() -> Iterator[Listener]:
             case Begun():
                 _tell_begun(event)
             case Fact():
-                tell((_("note: "), "yellow"), str(event))
+                tell_note(str(event))
             case Accepted():
                 _tell_accepted(event)
             case Leaked():
@@ -89,7 +89,7 @@ def shown_events() -> Iterator[Listener]:
 
 
 def print_outcome(outcome: Outcome) -> None:
-    """Print the gain, what was tried, what it cost, and how a prompt that gained is used."""
+    """Print the gain, the attempts, the cost, and the use of the prompt."""
     best, seed = outcome.candidates[outcome.best], outcome.candidates[0]
     n = ngettext("{n:,} validation question", "{n:,} validation questions", outcome.validation)
     n = n.format(n=outcome.validation)
@@ -142,7 +142,7 @@ def print_outcome(outcome: Outcome) -> None:
 
 
 def print_reported(reported: Reported) -> None:
-    """Print what both instructions come to on questions that took no part."""
+    """Print both scores on other questions."""
     n = ngettext("{n:,} other question", "{n:,} other questions", reported.n).format(n=reported.n)
     say(_("On {questions}, a right provision is among the hits of:").format(questions=n))
     for name, found, score in zip(
@@ -163,7 +163,7 @@ def outcome_as_json(outcome: Outcome) -> dict[str, Any]:
 
 
 def overview(workspace: Workspace) -> list[dict[str, Any]]:
-    """Every prompt and every run, by name; null for what cannot be told."""
+    """Every prompt and every run, by name; null for unknown values."""
     rows = []
     for name in sorted({*optimised_names(workspace.prompts), *runs(workspace)}):
         row: dict[str, Any] = {"name": name, "prompt": False, "provenance": {}, "problem": ""}
@@ -287,10 +287,10 @@ def _tell_begun(event: Begun) -> None:
             "left out: {n:,} questions without what the objective compares with",
             event.unusable,
         )
-        tell((_("note: "), "yellow"), words.format(n=event.unusable))
+        tell_note(words.format(n=event.unusable))
     if len(event.models) > 1 and event.loaded:
         words = _("two models are loaded: {size:.1f} GB of weights, and what their contexts take")
-        tell((_("note: "), "yellow"), words.format(size=event.loaded / 10**9))
+        tell_note(words.format(size=event.loaded / 10**9))
     if event.known:
         words = ngettext(
             "goes on: {n:,} outcome of earlier starts costs nothing again",
@@ -298,7 +298,7 @@ def _tell_begun(event: Begun) -> None:
             event.known,
         )
         torn = _("; a line that was cut off is dropped") if event.torn else ""
-        tell((_("note: "), "yellow"), words.format(n=event.known) + torn)
+        tell_note(words.format(n=event.known) + torn)
 
 
 def _tell_accepted(event: Accepted) -> None:
@@ -326,4 +326,4 @@ def _progress(event: OptimisationProgress) -> str:
         most=plan.calls,
         left=duration(max(0.0, 60 * plan.minutes - event.seconds)),
     )
-    return words + (_(" (going over what is known)") if event.replayed else "")
+    return words + (_(" (repeating known outcomes)") if event.replayed else "")

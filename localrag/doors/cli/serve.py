@@ -1,4 +1,4 @@
-"""``localrag mcp`` and ``localrag serve``: the doors for other programs, and the web page."""
+"""The verbs `tui`, `mcp` and `serve`: the workbench, doors for other programs, and the web page."""
 
 import sys
 from collections.abc import Iterator
@@ -11,10 +11,29 @@ import typer
 
 from localrag.doors.cli.main import app, verb
 from localrag.doors.cli.options import CorpusName, Json
+from localrag.doors.cli.start import open_workbench
 from localrag.doors.cli.terminal import emit, say, tell
 from localrag.doors.session import Session
 from localrag.errors import UsageError, to_install
 from localrag.language import N_, _
+
+
+@verb(
+    app,
+    "tui",
+    examples=["localrag tui", "localrag --lang ja tui"],
+    exit_codes=(0, 2, 5, 7),
+)
+def tui(context: typer.Context) -> None:
+    """Open the workbench: ask, read, search, watch runs and models, all in the terminal.
+
+    F1 shows the keys of every screen. Conversations, choices and runs are saved at once, and
+    survive a crash. A missing workspace is made.
+    """
+    session: Session = context.obj
+    session.config()  # What is wrong with a setting is told before anything is painted.
+    open_workbench(session.workspace.home, session.overrides)
+
 
 _MCP_PORT = 8081
 
@@ -23,7 +42,7 @@ SocketPath = Annotated[
     typer.Option(
         "--socket",
         metavar="PATH",
-        help="Listen on a Unix socket at this path, for your own account alone; not on a port.",
+        help="Listen on a Unix socket at this path, for your own account alone, instead of a port.",
         show_default=False,
     ),
 ]
@@ -43,7 +62,7 @@ def mcp(
     context: typer.Context,
     http: Annotated[
         bool,
-        typer.Option("--http", help="Listen on the loopback address, at /mcp, not on stdin."),
+        typer.Option("--http", help="Listen on the loopback address, at /mcp, instead of stdin."),
     ] = False,
     port: Annotated[
         int | None,
@@ -57,14 +76,13 @@ def mcp(
 ) -> None:
     """Give agents tools and resources, by the Model Context Protocol.
 
-    Programs that speak it (assistants, editors) start this verb by themselves and talk to it on
-    standard input and output. Tools search, show, resolve, history, diff, check, ask and corpora
-    give the JSON of the verbs of these names; a provision is a resource, by the id that searches
-    give.
+    Programs with this protocol (assistants, editors) start the verb themselves and use standard
+    input and output. The tools search, show, resolve, history, diff, check, ask and corpora give
+    the JSON of these verbs. A provision is a resource, by its id in search results.
 
     Nothing leaves the machine: with --http only programs of this machine can connect. On a port
-    they need a token (localrag serve --add-token NAME); without one of yours, a token is made and
-    shown at the start. At --socket only your own account can connect, and needs none.
+    they need a token (localrag serve --add-token NAME). If there is none, the start makes one and
+    shows it. At --socket only your own account can connect, without a token.
     """
     with _extra("mcp"):
         from localrag.doors.serve.mcp import serve_http, serve_stdio
@@ -124,27 +142,25 @@ def serve(
     ] = None,
     for_: Annotated[
         list[str] | None,
-        typer.Option(
-            "--for", metavar="CORPUS", help="With --add-token: only this corpus; may be repeated."
-        ),
+        typer.Option("--for", metavar="CORPUS", help="With --add-token: only this corpus."),
     ] = None,
     corpus: CorpusName = "",
     as_json: Json = False,
 ) -> None:
     """Serve a web page, an HTTP interface, and the OpenAI protocol.
 
-    Every client needs a token (--add-token NAME). Without one of yours, a token is made at the
-    start: open the address that is shown, or send it as Authorization: Bearer TOKEN. At --socket
-    only your own account can connect, and needs none.
+    Every client needs a token (--add-token NAME). If there is none, the start makes one: open the
+    address shown, or send the token as Authorization: Bearer TOKEN. At --socket only your own
+    account can connect, without a token.
 
-    On this machine alone, unless serve.host names another address: then TLS is spoken here
-    (serve.certificate, serve.key) or by a proxy in front (serve.proxy).
+    Only this machine can connect, unless serve.host is another address. Then TLS is needed, here
+    (serve.certificate, serve.key) or by a proxy (serve.proxy).
 
-    /search, /show, /resolve, /history, /diff, /check and /ask give the JSON of the verbs of these
-    names; /openapi.json describes them. For programs that speak the OpenAI protocol a corpus is a
-    model, localrag/main. /health, /ready and /metrics are for its operator.
+    /search, /show, /resolve, /history, /diff, /check and /ask give the JSON of these verbs;
+    /openapi.json describes them. For programs with the OpenAI protocol a corpus is a model,
+    localrag/main. /health, /ready and /metrics are for the operator.
 
-    Questions are not logged, unless serve.log_questions is set. See docs/serve.md for the rest.
+    Questions are not logged, unless serve.log_questions is set. docs/serve.md has the rest.
     """
     with _extra("serve"):
         from localrag.doors.serve import http
@@ -204,11 +220,7 @@ def _tell_how_long() -> None:
 
 @contextmanager
 def _extra(extra: str) -> Iterator[None]:
-    """Import what an extra brings.
-
-    Raises:
-        UsageError: it is not installed.
-    """
+    """Import the packages of an extra; raises UsageError if it is not installed."""
     try:
         yield
     except ModuleNotFoundError as error:
@@ -228,5 +240,5 @@ def _log_requests() -> None:
     LOG.handlers = [logging.StreamHandler()]
     LOG.setLevel(logging.INFO)
     LOG.propagate = False
-    # uvicorn warns of whatever is no request, as often as a client likes.
+    # uvicorn would warn of every malformed request.
     logging.getLogger("uvicorn.error").setLevel(logging.ERROR)

@@ -1,7 +1,7 @@
-"""What reaches the terminal: results on standard output, everything else on standard error.
+"""Output: results on standard output, everything else on standard error.
 
-Texts of documents, questions and file names are data. They pass through `harmless` and are printed
-as plain text, so that neither Rich markup nor a terminal escape inside them can act.
+Words of documents, questions and file names are data. `harmless` cleans them, and they are printed
+as plain text: neither Rich markup nor escapes act.
 """
 
 import functools
@@ -30,15 +30,15 @@ if TYPE_CHECKING:
 PIPE_CLOSED = 141
 """Exit code when the reader of standard output went away (128 + SIGPIPE), as a shell expects."""
 
-# Without a terminal there is no edge to wrap at: a line of a file stays one line.
+# Without a terminal nothing wraps.
 _NO_EDGE = 100_000
-# So many rows tell how wide the columns of a long list are.
+# Rows for the widths of a long list.
 _MEASURED = 1_000
-# A message that names a value stays readable whatever is passed for it.
+# Longer messages are shortened.
 _LONGEST_MESSAGE = 2_000
 _FURTHER = " " * 4
 
-# In a table with columns that stay whole, the others leave words up to so many cells in one piece.
+# Words up to this width stay whole in other columns of such a table.
 _LONG_WORD = 10
 
 type_part = str | tuple[str, str]
@@ -47,24 +47,24 @@ type_part = str | tuple[str, str]
 def say(*parts: type_part, indent: int = 0) -> None:
     """Print one line of a result; a part is text, or text with a Rich style.
 
-    A line break in a part is shown, and begins no line: names may hold some.
+    A line break in a part is shown, and begins no line.
     """
     _print(_console(stderr=False), _in_one_line(parts), indent)
 
 
 def say_text(*parts: type_part, indent: int = 0) -> None:
-    """Print a text of a result, whose line breaks stay; otherwise as `say`."""
+    """Print a text of a result with its line breaks."""
     _print(_console(stderr=False), parts, indent)
 
 
 def tell_warnings() -> None:
-    """Show what our packages write to the log (a server asked again, say) as notes."""
+    """Print warnings of our packages as notes."""
 
     class Notes(logging.Handler):
         def emit(self, record: logging.LogRecord) -> None:
             from localrag.corpus.inference.opening import noted
 
-            tell((_("note: "), "yellow"), noted(record))
+            tell_note(noted(record))
 
     for package in ("localrag", "localrag_models", "localrag_indexes"):
         logger = logging.getLogger(package)
@@ -73,12 +73,34 @@ def tell_warnings() -> None:
 
 
 def tell(*parts: type_part) -> None:
-    """Print one line for the user which is no part of the result."""
+    """Print one line for the user on standard error."""
     _print(_console(stderr=True), _in_one_line(parts), 0)
 
 
+def say_tokens(prompt: int, cached: int, completion: int) -> None:
+    """Print the tokens of models, if there are any."""
+    if prompt:
+        words = _(
+            "tokens: {prompt:,} of prompts, {cached:,} of them not evaluated again; "
+            "{completion:,} written"
+        )
+        say(words.format(prompt=prompt, cached=cached, completion=completion))
+
+
+def tell_note(words: str) -> None:
+    """Print a note for the user."""
+    tell((_("note: "), "yellow"), words)
+
+
+def tell_failed(cause: str, cure: str = "") -> None:
+    """Print a failure of a part of the work, and its cure."""
+    tell((_("failed: "), "bold red"), cause)
+    if cure:
+        tell("  ", (cure, "bold"))
+
+
 def _in_one_line(parts: Iterable[type_part]) -> list[type_part]:
-    # A name may hold line breaks; what follows one must not pass for a line of ours.
+    # A line break in a name must not imitate a line of ours.
     return [
         (one_line(part[0]), part[1]) if isinstance(part, tuple) else one_line(part)
         for part in parts
@@ -86,10 +108,9 @@ def _in_one_line(parts: Iterable[type_part]) -> list[type_part]:
 
 
 def tell_lines(mark: tuple[str, str], message: str, style: str = "") -> None:
-    """Print a message that may have several lines, behind a mark such as ``note: ``.
+    """Print a message of one or more lines after a mark such as ``note: ``.
 
-    Its further lines are indented deeper than any line of ours: a line break in a value that the
-    message names can begin none that passes for one.
+    Further lines are indented: a line break in a value cannot imitate a line of ours.
     """
     first, *more = message.split("\n")
     tell(mark, (first, style))
@@ -100,13 +121,13 @@ def tell_lines(mark: tuple[str, str], message: str, style: str = "") -> None:
 def table(
     columns: Sequence[str], rows: Iterable[Sequence[str]], *, folding: Sequence[str] | None = None
 ) -> None:
-    """Print a table with columns as wide as their text is on screen (full-width characters).
+    """Print a table; columns are as wide as their text on screen (full-width characters).
 
     Args:
-        columns: their headings.
+        columns: headings.
         rows: a text for each column.
-        folding: the columns that may be folded to fit the screen; None for all. The others stay
-            whole, even if lines then pass the edge.
+        folding: columns that may fold to fit the screen; None for all. The others stay whole, even
+            past the edge.
     """
     from rich.table import Table
     from rich.text import Text
@@ -129,9 +150,9 @@ def table(
 
 
 def columns(headings: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
-    """Print rows without end in columns as they come, one line each.
+    """Print rows in columns as they come, one line each.
 
-    The columns are as wide as the first rows need; what is wider later is not cut.
+    The first rows decide the widths; wider cells later are not cut.
     """
     from rich.cells import cell_len
 
@@ -154,7 +175,7 @@ def columns(headings: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
 
 @dataclass(frozen=True, slots=True)
 class _Uncropped:
-    """A table that passes the edge of the screen rather than lose a column."""
+    """A table: it passes the edge of the screen rather than lose a column."""
 
     grid: "Table"
 
@@ -185,7 +206,7 @@ def emit_all(values: Iterable[Any]) -> None:
 
 
 def failure(cause: str, cure: str = "") -> None:
-    """Show an error: its cause, a line or several, in red and, below it, what to do."""
+    """Print an error: its cause in red, then its cure."""
     if len(cause) > _LONGEST_MESSAGE:
         half = _LONGEST_MESSAGE // 2
         cause = f"{cause[:half]} … {cause[-half:]}"
@@ -195,17 +216,17 @@ def failure(cause: str, cure: str = "") -> None:
 
 
 def colon() -> str:
-    """What stands between a name and what is said of it, in the language in use."""
+    """The colon of the language in use."""
     return _(": ")
 
 
 def aside(words: str) -> str:
-    """Words in the brackets of the language in use, with the blank that it wants before them."""
+    """Words in the brackets of the language in use."""
     return _(" ({words})").format(words=words)
 
 
 def duration(seconds: float) -> str:
-    """Seconds in the units a person would choose: 40 s, 25 min, 3 h 20 min."""
+    """Seconds in readable units: 40 s, 25 min, 3 h 20 min."""
     if seconds < 10:
         return _("{n:.1f} s").format(n=seconds)
     if seconds < 100:
@@ -217,17 +238,17 @@ def duration(seconds: float) -> str:
 
 
 def on_terminal() -> bool:
-    """Whether standard error is watched by a person."""
+    """Whether standard error is a terminal."""
     return _console(stderr=True).is_terminal
 
 
 def console_for_progress() -> "Console":
-    """Give the console that progress is drawn on."""
+    """The console for progress."""
     return _console(stderr=True)
 
 
 def pipe_closed() -> NoReturn:
-    """Leave quietly: nobody reads standard output any more."""
+    """Exit quietly: the reader of standard output has left."""
     _abandon_output()
     raise SystemExit(PIPE_CLOSED)
 
@@ -248,7 +269,7 @@ def _output_failures() -> Iterator[None]:
 
 
 def _abandon_output() -> None:
-    # Python flushes standard output once more on its way out, which would fail aloud.
+    # Python flushes standard output at exit, and would fail loudly.
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
@@ -272,14 +293,14 @@ def _print(console: "Console", parts: Sequence[type_part], indent: int) -> None:
     if not indent:
         _guarded_print(console, line)
         return
-    # Rich's own padding fills lines up with blanks, which get into what a reader copies.
+    # Rich's padding adds blanks, and readers copy them.
     for row in line.wrap(console, max(1, console.width - indent)):
         row.rstrip()
         _guarded_print(console, Text(" " * indent).append_text(row))
 
 
 def _guarded_print(console: "Console", renderable: Any, **options: Any) -> None:
-    # Rich itself answers a broken pipe with SystemExit(1), which would read as a bug.
+    # Rich turns a broken pipe into SystemExit(1), like a bug.
     with _output_failures():
         try:
             console.print(renderable, **options)
@@ -291,18 +312,18 @@ def confirm(question: str, *, yes: bool, refused: str) -> None:
     """Ask before something that cannot be undone.
 
     Args:
-        question: what is going to be done.
-        yes: whether the user has said so already.
-        refused: what is told who says no, a message marked with `N_`.
+        question: the coming action.
+        yes: the user has agreed already.
+        refused: the message after a no, marked with `N_`.
 
     Raises:
-        UsageError: the user says no, or nobody is there to ask.
+        UsageError: the answer is no, or nobody can answer.
     """
     if yes:
         return
     if not sys.stdin.isatty():
         raise UsageError(N_("Nobody is there to confirm it."), N_("Add --yes to go ahead."))
-    # Only who asks pays for the import.
+    # Imported only for a question.
     import typer
 
     if not typer.confirm(harmless(question), err=True):
@@ -316,11 +337,11 @@ _UNSEEN = 0.3
 
 
 class Meter:
-    """Shows how far work is, how fast it goes, and how long it will still take.
+    """Shows progress, speed and remaining time.
 
     Args:
-        every: seconds between two lines where nobody watches.
-        name: of what is done, in the place of the names of its stages.
+        every: seconds between two lines without a terminal.
+        name: name of the work, in place of the names of its stages.
     """
 
     def __init__(self, every: float = 5.0, name: str = "") -> None:
@@ -337,7 +358,7 @@ class Meter:
         self.stop()
 
     def update(self, progress: Progress) -> None:
-        """Note how far it is."""
+        """Take the progress."""
         if progress.phase != self._phase:
             self.stop()
             self._phase = progress.phase
@@ -365,21 +386,21 @@ class Meter:
         return self._name or " ".join(filter(None, (_(progress.phase.name), progress.phase.about)))
 
     def stop(self) -> None:
-        """End the bar, so that something else can be shown; more progress begins another."""
+        """End the bar before other output; more progress begins another."""
         if self._bar is not None:
             self._bar.stop()
             self._bar = None
 
 
 def speed(rate: float) -> str:
-    """A rate, in things a second, in words; a slow one is told by the minute."""
+    """A rate per second in words; slow ones per minute."""
     if rate >= 10:
         return _("{n:,.0f}/s").format(n=rate)
     return a_minute(60 * rate)
 
 
 def a_minute(rate: float) -> str:
-    """A rate, in things a minute, in words."""
+    """A rate per minute in words."""
     if rate >= 100:
         return _("{n:,.0f} a minute").format(n=rate)
     return _("{n:.1f} a minute").format(n=rate)
@@ -416,13 +437,12 @@ def _new_bar() -> "Bar":
 
 @contextmanager
 def shown_draft(model: str = "") -> "Iterator[Watch]":
-    """Show what is done: loading, searching, tokens read, claims as a model writes them, the clock.
+    """Show loading, searching, tokens, and claims as a model writes them.
 
-    Nothing is shown where nobody watches. A draft is unchecked, so it stays on the screen only
-    until the checked answer is printed.
+    Only a terminal shows it. The draft is unchecked and disappears before the checked answer.
 
     Args:
-        model: the id of the one that answers; "" where none takes part, or is not known yet.
+        model: id of the answering model, or "".
     """
     from localrag.answer.types import UNWATCHED, Watch
 
@@ -437,7 +457,7 @@ def shown_draft(model: str = "") -> "Iterator[Watch]":
     from localrag_models.files import gigabytes
 
     class Shown(Watch):
-        """Drawn anew several times a second, so that the clock goes on whatever happens."""
+        """Drawn several times a second: the clock moves."""
 
         def __init__(self) -> None:
             self._began = self._since = monotonic()

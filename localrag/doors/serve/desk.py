@@ -1,25 +1,22 @@
-"""Who carries out the calls of clients: processes that look things up, threads that ask models.
+"""Carries out the calls of clients.
 
-Looking up takes a processor for some milliseconds: processes of their own do that, each with the
-corpora open, and one that dies is replaced; what was looked up before in the same state of a corpus
-is given again. A question that a model answers waits for the model in a thread of this process, so
-that the model is in memory once.
+Processes with open corpora look things up, and a dead one is replaced. The last results are kept
+while the corpus stays the same. A question waits for the model in a thread of this process: the
+model is in memory once.
 """
 
 import asyncio
 import os
-import signal
 import threading
 from collections import OrderedDict
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import Executor, ProcessPoolExecutor, ThreadPoolExecutor
+from concurrent.futures import Executor, ThreadPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
 from contextvars import copy_context
 from dataclasses import dataclass
 from functools import partial
 from hashlib import sha256
-from multiprocessing import get_context, parent_process
 from typing import TYPE_CHECKING, Any, Self
 
 import anyio
@@ -31,31 +28,29 @@ from localrag.answer.types import Watch
 from localrag.corpus.inference.opening import named, open_embedder
 from localrag.corpus.workspace import CorpusPaths
 from localrag.doors.as_json.found import CorpusJson
-from localrag.doors.serve.calls import (
-    AskCall,
-    Call,
+from localrag.doors.calls import AskCall, Call
+from localrag.doors.serve.reader import Checks, Reader, is_long_check, key_of
+from localrag.doors.serve.work import (
     Refusal,
     ToldJson,
     answered,
     corpora_of,
-    session_of,
     writes,
 )
-from localrag.doors.serve.checking import Checks, is_long_check
-from localrag.doors.serve.reader import Reader, key_of
 from localrag.doors.session import Corpus, Session
 from localrag.errors import LocalragError, NotFoundError
 from localrag.language import N_
 from localrag.search.indexing.state import opened_from
 from localrag.search.types import StageRecord
 from localrag.text.progress import ignore
+from localrag_indexes.parallel import ProcessPool
 
 if TYPE_CHECKING:
     from localrag_models.embedding import Embedder, Vectors
 
 
 class Refused(Exception):  # noqa: N818 - it says what became of the call
-    """A call that has no result.
+    """A call without a result.
 
     Attributes:
         refusal: why.
@@ -75,20 +70,19 @@ def _refusals() -> Iterator[None]:
 
 
 def _written(place: CorpusPaths) -> tuple[tuple[int, int], ...]:
-    """When the files of a store were written last, and how large they are."""
     files = (place.store, place.store.with_name(f"{place.store.name}-wal"))
     found = [file.stat() for file in files if file.exists()]
     return tuple((of.st_mtime_ns, of.st_size) for of in found)
 
 
 class _Remembered:
-    """The results of what was looked up last, up to so many bytes in all.
+    """The last results, up to a number of bytes.
 
-    Keys are to be small, whatever was asked: a text that is checked has 100,000 characters.
+    Keys must be small: a checked text has up to 100,000 characters.
     """
 
     _MOST = 32_000_000
-    # Bytes that an entry takes besides its result, about.
+    # Further bytes of an entry, roughly.
     _ENTRY = 1_000
 
     def __init__(self) -> None:
@@ -96,13 +90,12 @@ class _Remembered:
         self._bytes = 0
 
     def get(self, key: object) -> bytes | None:
-        """The result under a key, if it is kept."""
         if key in self._kept:
             self._kept.move_to_end(key)
         return self._kept.get(key)
 
     def put(self, key: object, result: bytes) -> None:
-        """Keep a result in the place of those that were asked for longest ago."""
+        """Keep a result, and drop the oldest ones for it."""
         if key not in self._kept:
             self._kept[key] = result
             self._bytes += len(result) + self._ENTRY
@@ -117,17 +110,7 @@ _reader: Reader
 def _start(session: Session, code: str) -> None:
     global _reader
     language.use(code)
-    # Ctrl-C reaches the whole group; the one who serves ends the others in order.
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    threading.Thread(target=_end_with_parent, daemon=True).start()
     _reader = Reader(session)
-
-
-def _end_with_parent() -> None:
-    parent = parent_process()
-    if parent is not None:
-        parent.join()
-        os._exit(1)
 
 
 def _carry_out(name: str, call: Call, code: str) -> bytes | Refusal:
@@ -140,20 +123,20 @@ def _process() -> int:
 
 @dataclass
 class _Seat:
-    """A place for one question at a time, with the corpus that was asked there last."""
+    """Room for one question at a time, with the corpus it asked last."""
 
     key: object = None
     corpus: Corpus | None = None
 
 
 class _Following(Watch):
-    """Follows one answer for a client, which may cancel it from another thread.
+    """Follows one answer. Another thread can cancel it.
 
     Args:
-        tell: given what is done at the moment, in words; called in the thread that answers.
+        tell: given each step, in words; called in the thread of the answer.
     """
 
-    # So many tokens of a reply are told at once.
+    # Tokens of a reply between two reports.
     _TOKENS = 16
 
     def __init__(self, tell: Callable[[str], object]) -> None:
@@ -162,40 +145,36 @@ class _Following(Watch):
         self._written = 0
 
     def cancel(self) -> None:
-        """Say that the answer is no longer wanted."""
+        """Cancel the answer."""
         self._cancelled = True
 
     def cancelled(self) -> bool:
-        """Whether it is."""
         return self._cancelled
 
     def stage(self, record: StageRecord) -> None:
-        """Tell the stage."""
         self._tell(wording.step(record.stage))
 
     def loading(self, model: str, done: int, total: int) -> None:
-        """Tell how much of a model is loaded."""
         self._tell(f"{model}: {done * 100 // total} %" if total else model)
 
     def wrote(self, piece: str) -> None:  # noqa: ARG002 - only what is checked is shown
-        """Tell how much a model has written."""
         self._written += 1
         if self._written % self._TOKENS == 1:
             self._tell(f"{wording.step('model')}: {self._written}")
 
 
 class Desk:
-    """Carries out calls; entered and left as an asynchronous context.
+    """Carries out calls, as an asynchronous context.
 
     Attributes:
-        session: the workspace and the settings.
-        readers: calls that are looked up at once.
-        questions: that a model answers at once.
-        usual: the corpus of the settings.
+        session: workspace and settings.
+        readers: lookups at the same time.
+        questions: questions to a model at the same time.
+        usual: corpus of the settings.
 
     Args:
-        session: the workspace and the settings.
-        processes: that look things up; 0 for a thread of this one.
+        session: workspace and settings.
+        processes: for lookups; 0 for a thread of this process.
     """
 
     def __init__(self, session: Session, processes: int = 0) -> None:
@@ -212,7 +191,7 @@ class Desk:
         self._remembered = _Remembered()
         self._checks = Checks(session)
         self._choosing = threading.Lock()
-        # To load a model takes seconds, in which questions find their seats.
+        # Loading takes seconds; questions still get their seats.
         self._loading = threading.Lock()
         self._answering: anyio.CapacityLimiter
         self._embedder: Embedder | None = None
@@ -242,32 +221,29 @@ class Desk:
     def _opened(self) -> Executor:
         if not self._processes:
             return ThreadPoolExecutor(1, thread_name_prefix="reader")
-        return ProcessPoolExecutor(
-            self._processes,
-            # A fork would copy the locks of whatever threads there are.
-            mp_context=get_context("spawn"),
-            initializer=_start,
-            initargs=(self.session, language.in_use()),
-        )
+        return ProcessPool(self._processes, _start, self.session, language.in_use())
 
     async def carry_out(self, name: str, call: Call, holder: str = "") -> bytes:
-        """Look something up, and give the JSON of the result in UTF-8.
+        """Look something up.
 
         Args:
-            name: of the work.
-            call: fits it.
-            holder: the name of who asks; their long texts are checked one after the other.
+            name: name of the work.
+            call: its call.
+            holder: name of the client; its long texts are checked one at a time.
+
+        Returns:
+            The result as JSON in UTF-8.
 
         Raises:
-            Refused: it has none.
+            Refused: there is no result.
         """
         code = language.in_use()
         with _refusals():
             place = self.session.workspace.corpus(call.corpus or self.usual)
-        # As long as the corpus is the same, and the day, so is the result.
+        # The result holds while corpus and day stay the same.
         asked = sha256(repr(call).encode(errors="surrogatepass")).digest()
         key = (name, asked, code, opened_from(place), _written(place))
-        # Questions are answered each time: where a journal is kept, each has to stand in it.
+        # Each question is answered again: a journal must record it.
         is_remembered = not isinstance(call, AskCall)
         if is_remembered and (known := self._remembered.get(key)):
             return known
@@ -284,34 +260,26 @@ class Desk:
         return result
 
     async def corpora(self, names: Sequence[str]) -> list[CorpusJson]:
-        """The corpora of these names.
-
-        Raises:
-            Refused: one of them cannot be read.
-        """
+        """Describe corpora; raises Refused if one cannot be read."""
         with _refusals():
             return await anyio.to_thread.run_sync(corpora_of, self.session, names)
 
     async def ready(self) -> int:
-        """Make sure that what looks things up does; gives the number of a process that does."""
+        """Wait for a process that looks things up, and return its number."""
         process: int = await self._look_up(_process)
         return process
 
     def writes(self, call: AskCall) -> bool:
-        """Whether a model takes part in an answer.
-
-        Raises:
-            Refused: the settings are not valid, or there is no such corpus.
-        """
+        """Whether a model takes part in an answer; raises as `localrag.doors.serve.work.writes`."""
         with _refusals():
             return writes(self.session, call)
 
     async def ask(self, call: AskCall, tell: Callable[[str], None] = ignore) -> ToldJson:
-        """Answer a question in a thread of this process, which a cancelled task ends early.
+        """Answer a question in a thread; cancelling the task ends it early.
 
         Args:
             call: the question.
-            tell: given what is done at the moment, in words.
+            tell: given each step, in words.
 
         Raises:
             Refused: there is no answer.
@@ -325,13 +293,13 @@ class Desk:
                 with _refusals():
                     return await asyncio.shield(answering)
             finally:
-                # A thread that nobody waits for any longer holds its place until it has seen this.
+                # An abandoned thread keeps its seat until it sees this.
                 watch.cancel()
                 with anyio.CancelScope(shield=True):
                     await asyncio.gather(answering, return_exceptions=True)
 
     def _ask(self, call: AskCall, watch: _Following) -> ToldJson:
-        session = session_of(self.session, call)
+        session = self.session.with_settings(call.settings())
         key = key_of(session, call)
         with self._choosing:
             seat = next((seat for seat in self._seats if seat.key == key), self._seats[0])
@@ -352,7 +320,7 @@ class Desk:
         """Embed texts, as questions or as passages, with the model of the settings.
 
         Raises:
-            Refused: there is none, or it cannot be used.
+            Refused: no model can be used.
         """
         with _refusals():
             return await anyio.to_thread.run_sync(
@@ -378,7 +346,7 @@ class Desk:
             try:
                 return await asyncio.get_running_loop().run_in_executor(pool, work)
             except BrokenProcessPool:
-                # A process was killed, for memory perhaps. The others went with it.
+                # A process was killed, perhaps for memory, and the others with it.
                 if self._pool is pool:
                     pool.shutdown(wait=False, cancel_futures=True)
                     self._pool = self._opened()

@@ -1,9 +1,8 @@
-"""What every request passes first, and every reply last, at a door of the network.
+"""The guard of a network door: every request passes it first, every reply last.
 
-What a client sends is bounded before it is read: its size, and the time it takes. It has to show a
-token, or the session of a browser that has shown one; a socket of the owner's alone needs neither.
-A request has to come by a name of this machine, and from no page of another site: a browser can be
-made to send one. No reply names a path of this machine; the log does.
+Size and duration of a request are limited before it is read. A client needs a token or the session
+of a browser; a socket for the owner alone needs neither. A request must use a name of this machine
+and come from no page of another site. Replies name no path of this machine; the log does.
 """
 
 import asyncio
@@ -13,21 +12,23 @@ import secrets
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import TypeVar
+from typing import Self, TypeVar
 from urllib.parse import urlsplit
 
-from pydantic import BaseModel
 from starlette.applications import Starlette
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.requests import Request, cookie_parser
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from localrag.doors.serve.calls import Refusal
+from localrag.corpus.config import ServeConfig
+from localrag.doors.calls import adapter
 from localrag.doors.serve.holders import NOBODY, Holder, Sessions, Tokens
+from localrag.doors.serve.listening import names_of
+from localrag.doors.serve.work import Refusal
 from localrag.language import _
 from localrag.text.harmless import json_text
 
-_Sent = TypeVar("_Sent", bound=BaseModel)
+_Sent = TypeVar("_Sent")
 
 COOKIE = "localrag-session"
 """The cookie in which a browser keeps the number of its session."""
@@ -40,7 +41,7 @@ _SECURITY = {
     "content-security-policy": "default-src 'none'; style-src 'self'; img-src data:; "
     "form-action 'self'; base-uri 'none'; frame-ancestors 'none'",
     "x-content-type-options": "nosniff",
-    # Without any a browser would hide even from this server that a form is of its own page.
+    # Without it, a browser hides even from this server which page sent a form.
     "referrer-policy": "same-origin",
     "cross-origin-opener-policy": "same-origin",
     "cross-origin-resource-policy": "same-origin",
@@ -49,12 +50,12 @@ _READS = ("GET", "HEAD", "OPTIONS")
 
 
 class Refusing(Exception):  # noqa: N818 - it says what is done
-    """A request that is refused before anybody works on it.
+    """A request is refused before any work.
 
     Attributes:
-        status: of HTTP.
-        refusal: why, in words.
-        retry_after: seconds after which it can be tried again; 0 for never.
+        status: HTTP status.
+        refusal: the reason.
+        retry_after: seconds until another try makes sense; 0 for never.
     """
 
     def __init__(self, status: int, kind: str, cause: str, cure: str, retry_after: int = 0) -> None:
@@ -65,29 +66,29 @@ class Refusing(Exception):  # noqa: N818 - it says what is done
 
     @property
     def headers(self) -> Iterator[tuple[str, str]]:
-        """What the reply says besides."""
+        """Headers of the reply."""
         if self.retry_after:
             yield "retry-after", str(self.retry_after)
         if self.status == 401:
             yield "www-authenticate", "Bearer"
         if self.status == 408:
-            # Nobody waits for the rest. That of a large one is read and dropped, as long as it may
-            # take: whoever is cut off while sending reads no reply.
+            # Nobody waits for the rest. A large body is read and dropped: a client that is cut off
+            # while sending reads no reply.
             yield "connection", "close"
 
 
 @dataclass(frozen=True)
 class Rules:
-    """What holds for every request at a door.
+    """Rules for every request of a door.
 
     Attributes:
-        tokens: one of them is needed, unless the door is the owner's.
-        names: of this server, in small letters, by which clients have to call it; none for any.
-        body: bytes of a request at most.
-        patience: seconds in which a client has to send a request, or to take a piece of the reply.
-        of_owner: whether the account of this process alone reaches the door.
-        open: paths that need no token.
-        log_questions: whether the log tells what was asked.
+        tokens: a client needs one of them, except at the owner's door.
+        names: allowed lower-case names of this server; empty for any.
+        body: largest request in bytes.
+        patience: seconds for a client to send a request or take a piece of the reply.
+        of_owner: only the account of this process reaches the door.
+        open: paths without a token.
+        log_questions: write questions to the log.
     """
 
     tokens: Tokens
@@ -98,16 +99,36 @@ class Rules:
     open: frozenset[str] = frozenset()
     log_questions: bool = False
 
+    @classmethod
+    def of(
+        cls,
+        settings: ServeConfig,
+        tokens: Tokens,
+        *,
+        of_owner: bool,
+        open: frozenset[str] = frozenset(),  # noqa: A002 - as the attribute
+    ) -> Self:
+        """The rules of the settings."""
+        return cls(
+            tokens,
+            frozenset() if of_owner else names_of(settings),
+            settings.max_body_kb * 1_000,
+            settings.patience,
+            of_owner=of_owner,
+            open=open,
+            log_questions=settings.log_questions,
+        )
+
 
 @dataclass
 class Note:
-    """What is noted of a request while it lasts.
+    """Notes about a request in progress.
 
     Attributes:
-        id: names it, in the reply and in the log.
-        holder: who sends it.
-        asked: the words of it, for a log that is to have them.
-        problem: what went wrong, with the paths of this machine that no reply names.
+        id: name of the request, in the reply and in the log.
+        holder: the client.
+        asked: words of the request, for the log.
+        problem: the problem, with its paths.
     """
 
     id: str
@@ -117,17 +138,17 @@ class Note:
 
 
 def note_of(request: Request) -> Note:
-    """What is noted of a request."""
+    """The notes about a request."""
     note: Note = request.scope["localrag"]
     return note
 
 
 async def sent(request: Request, kind: type[_Sent]) -> _Sent:
-    """What a request has sent as JSON.
+    """Read the JSON of a request.
 
     Raises:
-        ValidationError: it is nothing of the kind.
-        Refusing: it is no JSON, or does not come in time.
+        ValidationError: it does not fit the type.
+        Refusing: it is not JSON, or comes too late.
     """
     if request.headers.get("content-type", "").partition(";")[0].strip() != "application/json":
         raise Refusing(
@@ -136,18 +157,19 @@ async def sent(request: Request, kind: type[_Sent]) -> _Sent:
             _("The request is not JSON."),
             _("Send it as Content-Type: application/json."),
         )
-    return kind.model_validate_json(await request.body())
+    read: _Sent = adapter(kind).validate_json(await request.body())
+    return read
 
 
 class Guard:
-    """The part of a door that every request passes first, and every reply last.
+    """Checks every request of a door, and completes every reply.
 
     Args:
-        app: what works on the requests.
-        rules: what holds for them.
-        refuse: makes the reply to a request that is refused.
-        count: given the route, the status and the seconds of each request.
-        sessions: of the browsers that have shown a token.
+        app: handles the requests.
+        rules: rules of the door.
+        refuse: makes the reply to a refused request.
+        count: given route, status and seconds of each request.
+        sessions: sessions of browsers.
     """
 
     def __init__(
@@ -165,7 +187,7 @@ class Guard:
         self._sessions = sessions or Sessions()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Let a request pass, or refuse it."""
+        """Pass a request on, or refuse it."""
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
@@ -209,7 +231,7 @@ class Guard:
         return holder or NOBODY
 
     def _require_own_site(self, headers: Headers) -> None:
-        """Make sure that no page of another site makes a browser send the request."""
+        """Refuse requests from pages of other sites."""
         host = _hostname(headers.get("host", ""))
         if self._rules.names and host not in self._rules.names:
             raise Refusing(
@@ -220,9 +242,9 @@ class Guard:
             )
         origin = headers.get("origin", "")
         of_other = bool(origin) and origin.partition("://")[2] != headers.get("host", "")
-        # To follow a link of another site to a page of this one is not to be sent by it.
+        # A link on another site may lead here.
         asks_for_page = headers.get("sec-fetch-mode", "") == "navigate" and not origin
-        # A server of another account on another port of this machine is of the same "site".
+        # Another port of this machine counts as the same site.
         is_cross = headers.get("sec-fetch-site", "none") in ("cross-site", "same-site")
         if of_other or (is_cross and not asks_for_page):
             raise _of_other_site()
@@ -236,7 +258,7 @@ class Guard:
         )
 
     def _bounded(self, receive: Receive) -> Receive:
-        """Take no more of a request than may come, and no later."""
+        """Limit the size and the duration of a request."""
         left, over = self._rules.body, False
         until = asyncio.get_running_loop().time() + self._rules.patience
 
@@ -278,9 +300,9 @@ class Guard:
 
 
 def _require_own_form(method: str, headers: Headers) -> None:
-    """Make sure that what a cookie alone lets in was sent by a page of this server.
+    """Refuse forms of other servers: a cookie alone would let them in.
 
-    Every browser names the page that sends a form, by one header or the other.
+    Every browser names the page of a form, in one header or the other.
     """
     says_own = headers.get("sec-fetch-site", "") in ("same-origin", "none")
     if method not in _READS and not says_own and "origin" not in headers:
@@ -297,7 +319,7 @@ def _of_other_site() -> Refusing:
 
 
 class _Reply:
-    """Sends a reply, with what every reply has, to a client that takes it; counts it."""
+    """Sends a reply with the common headers, and counts its bytes."""
 
     def __init__(self, send: Send, id_: str, patience: float) -> None:
         self.status = 0
@@ -315,7 +337,7 @@ class _Reply:
                 headers.setdefault(name, value)
             headers.setdefault("cache-control", "no-store")
         self.bytes += len(message.get("body", b""))
-        # One who takes nothing is let go of: uvicorn closes the connection.
+        # uvicorn closes the connection of an idle client.
         async with asyncio.timeout(self._patience):
             await self._send(message)
 

@@ -1,9 +1,9 @@
-"""Results as long as an agent can read: what is longer is cut, and says where, and how much.
+"""Cuts results to what an agent can read, and says where and how much.
 
-Of a provision that hundreds refer to the JSON has 236,000 characters; a model reads some thousand.
-Texts and lists are cut, nothing else, so that a result stays what its type says. What stands first
-in an object says most, and gets up to half of the room; the entries of a list get the same. What
-was done for a result (its trace) goes first, and then what an answer does not quote.
+A provision with hundreds of references has 236,000 characters of JSON; a model reads a few
+thousand. Only texts and lists are cut: a result keeps its type. The first field of an object gets
+up to half of the room, and so do entries of a list. The trace goes first, then the nearest
+provisions of an answer.
 """
 
 from collections.abc import Iterable, Sequence
@@ -16,22 +16,22 @@ from typing_extensions import TypedDict
 
 from localrag.text.harmless import json_text
 
-# A text of so many characters can be a name, and is never cut.
+# Shorter texts can be names, and are never cut.
 _NAME = 200
-# An entry of a list is worth its place if so many characters of what can be cut remain.
+# An entry needs this many characters to be worth its place.
 _WORTH = 200
-# What goes before anything else is cut, in this order: the trace, and what is near an answer.
+# These fields go first, in this order.
 _FIRST_TO_GO = ("trace", "nearest")
-# The list of what was cut takes room itself, and changes with it: so often less room is tried, each
-# time by this share at least.
+# The list of cuts needs room itself and changes with it: try this often, with less room by this
+# share each time.
 _TRIES, _STEP = 20, 50
 
 
 class CutJson(TypedDict):
-    """What of a result is not there.
+    """A cut in a result.
 
-    `part` is where: `passage.text`; of the same in several entries `hits.*.passage.text`. `shown`
-    and `of` count the entries of a list, or the characters of a text; of several, their sums.
+    `part` is the place: `passage.text`, or `hits.*.passage.text` for several entries. `shown` and
+    `of` count entries or characters; for several entries they are sums.
     """
 
     part: str
@@ -40,7 +40,7 @@ class CutJson(TypedDict):
 
 
 class RestJson(TypedDict):
-    """A list or a text of a result, from an entry or a character on; `next` is where it goes on."""
+    """Part of a list or a text of a result; `next` is where the rest begins."""
 
     part: str
     start: int
@@ -50,11 +50,11 @@ class RestJson(TypedDict):
 
 
 def fitted(value: dict[str, Any], most: int) -> dict[str, Any]:
-    """Cut a result to so many characters of JSON; what is cut stands in a field of it, `cut`.
+    """Cut a result to a number of characters of JSON; its field `cut` lists the cuts.
 
     Args:
-        value: a result; it stays as it is.
-        most: characters; a result whose names alone are longer stays longer.
+        value: the result; it stays unchanged.
+        most: characters; names alone can exceed it.
     """
     room = most
     for _ in range(_TRIES):
@@ -73,16 +73,16 @@ def fitted(value: dict[str, Any], most: int) -> dict[str, Any]:
 
 
 def rest(value: Any, part: str, start: int, most: int) -> dict[str, Any]:
-    """A list or a text of a result, from an entry or a character on: a `RestJson`.
+    """Part of a list or a text of a result, as `RestJson`.
 
     Args:
         value: the whole result.
-        part: where the list or text is, as a `CutJson` has it.
-        start: the first entry, or character, that is given.
-        most: characters of JSON that it has, about; one entry or character is given, at least.
+        part: place of the list or text, as in `CutJson`.
+        start: first entry or character.
+        most: characters of JSON, roughly; at least one entry or character is returned.
 
     Raises:
-        LookupError: the result has no such part, or it is neither a list nor a text.
+        LookupError: there is no list or text at this place.
     """
     path: list[str | int] = []
     for step in part.split("."):
@@ -101,7 +101,7 @@ def rest(value: Any, part: str, start: int, most: int) -> dict[str, Any]:
         shown: list[Any] | str = left[: max(1, _characters(left, most))]
     else:
         shown = cutting.fit_list(left, most, tuple(path), start)
-        # One entry at least, or nobody would ever come to the next.
+        # Without one entry nobody would reach the next.
         shown = shown or [cutting.fit(one, most, (*path, start)) for one in left[:1]]
     end = start + len(shown)
     cutting.drop(tuple(path))
@@ -123,25 +123,25 @@ class _Cut:
 
 
 class _Cutting:
-    """Cuts values, and keeps what was cut and where."""
+    """Cuts values, and records the cuts."""
 
     def __init__(self) -> None:
         self._cuts: list[_Cut] = []
 
     def note(self, path: tuple[str | int, ...], shown: int, of: int) -> None:
-        """Keep that a text or a list was cut."""
+        """Record a cut."""
         self._cuts.append(_Cut(path, shown, of))
 
     def drop(self, path: tuple[str | int, ...]) -> None:
-        """Forget that what stands there was cut: it is told otherwise."""
+        """Drop the record of a cut."""
         self._cuts = [cut for cut in self._cuts if cut.path != path]
 
     def told_in(self, value: dict[str, Any]) -> dict[str, Any]:
-        """An object with what was cut of it, where something was."""
+        """An object with its list of cuts, if there are any."""
         return {**value, "cut": self._told()} if self._cuts else value
 
     def _told(self) -> list[CutJson]:
-        # The same in several entries of a list is told as one.
+        # Equal cuts in several entries become one.
         groups: dict[tuple[str, ...], list[_Cut]] = {}
         for cut in self._cuts:
             same = tuple("*" if isinstance(step, int) else step for step in cut.path)
@@ -156,7 +156,7 @@ class _Cutting:
         ]
 
     def fit(self, value: Any, room: int, path: tuple[str | int, ...]) -> Any:
-        """A value in so many characters, or as few as it can have."""
+        """A value in this many characters, or as few as possible."""
         if _length(value) <= room:
             return value
         if isinstance(value, str) and len(value) > _NAME:
@@ -174,7 +174,7 @@ class _Cutting:
     def fit_list(
         self, values: Sequence[Any], room: int, path: tuple[str | int, ...], first: int
     ) -> list[Any]:
-        """As many entries of a list as have room; `first` is the number of the first of them."""
+        """The fitting entries of a list; `first` is the number of the first."""
         ends = accumulate(min(_length(one), _least(one) + _WORTH) + 2 for one in values)
         count = sum(1 for _ in takewhile(lambda end: end + 2 <= room, ends))
         entries = [(first + at, values[at], count - at) for at in range(count)]
@@ -186,12 +186,12 @@ class _Cutting:
     def _share(
         self, entries: Sequence[tuple[str | int, Any, int]], room: int, path: tuple[str | int, ...]
     ) -> Iterable[Any]:
-        """Values in one room: of what is left each gets a part, and what the later do not need.
+        """Values in one room: each gets a part, and room that later ones do not need.
 
         Args:
-            entries: the step to each value, the value, and of how many parts it gets one.
+            entries: step to each value, the value, and the number of parts that share the room.
             room: characters for all of them.
-            path: to what holds them.
+            path: place of the values.
         """
         wanted = sum(_length(value) for _, value, _ in entries)
         needed = sum(_least(value) for _, value, _ in entries)
@@ -209,7 +209,7 @@ def _length(value: Any) -> int:
 
 
 def _least(value: Any) -> int:
-    """Characters that a value has when all of it that can be cut is."""
+    """The fewest characters of a value."""
     if isinstance(value, list):
         return 2
     if isinstance(value, dict):
@@ -220,5 +220,4 @@ def _least(value: Any) -> int:
 
 
 def _characters(text: str, room: int) -> int:
-    """How many characters of a text have room, as JSON writes them."""
     return max(0, (room - 2) * len(text) // max(1, _length(text)))

@@ -1,4 +1,4 @@
-"""How much the clients of the server may do at once, and what is counted of it."""
+"""Limits for the clients of the server, and its metrics."""
 
 import asyncio
 import json
@@ -13,28 +13,29 @@ from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram
 from starlette.requests import Request
 
 from localrag.corpus.inference.opening import embedder_id
-from localrag.doors.serve.calls import TOLD, AskCall, Call, ToldJson
-from localrag.doors.serve.checking import is_long_check
+from localrag.doors.calls import AskCall, Call
 from localrag.doors.serve.desk import Desk, Refused
 from localrag.doors.serve.entrance import Refusing, note_of
 from localrag.doors.serve.holders import Holder, allowed
+from localrag.doors.serve.reader import is_long_check
+from localrag.doors.serve.work import TOLD, ToldJson
 from localrag.language import _
 from localrag.text.progress import ignore
 
 _Call = TypeVar("_Call", bound=Call)
 _Result = TypeVar("_Result")
 
-# Of so many calls the mean tells how long the next one will take.
+# The mean of the last calls predicts how long the next one takes.
 _REMEMBERED = 20
 
 
 class Gate:
-    """Lets so many calls work at once, and so many wait; refuses the others.
+    """Lets a number of calls work, a number wait, and refuses the others.
 
     Args:
-        name: for the metrics.
-        at_once: that work.
-        waiting: that wait.
+        name: name in the metrics.
+        at_once: working calls.
+        waiting: waiting calls.
     """
 
     def __init__(self, name: str, at_once: int, waiting: int) -> None:
@@ -51,7 +52,7 @@ class Gate:
         """Wait for a place, and hold it.
 
         Raises:
-            Refusing: as many wait as may; says when to try again.
+            Refusing: too many wait; it says when to try again.
         """
         if self._free.locked() and self.waiting >= self._most:
             raise Refusing(
@@ -77,22 +78,22 @@ class Gate:
 
 
 class Gone(Exception):  # noqa: N818 - it says what the client is
-    """Whoever has asked is there no longer."""
+    """The client has left."""
 
 
 class GuardedDesk:
-    """The desk as the clients of the server reach it: what they may use, so many at once.
+    """The desk for clients: only their corpora, and a limited number of calls.
 
     Attributes:
         desk: carries out the calls.
-        embedder: the id of the model that embeds; "" for none.
+        embedder: id of the embedding model; "" for none.
 
     Args:
         desk: carries out the calls.
-        queue: calls that wait at most, of those that look up and of the questions for a model.
+        queue: most waiting calls, for lookups and for questions each.
 
     Raises:
-        ModelUnusable: the settings name an embedder that cannot be had.
+        ModelUnusable: the embedder of the settings cannot be used.
     """
 
     def __init__(self, desk: Desk, queue: int) -> None:
@@ -100,20 +101,20 @@ class GuardedDesk:
         self.embedder = embedder_id(desk.session.workspace, desk.session.config())
         self.looking = Gate("looking-up", desk.readers, queue)
         self.asking = Gate("asking", desk.questions, queue)
-        # As many as wait at most: the desk gives each holder a turn.
+        # The desk gives each holder a turn.
         self.checking = Gate("checking", max(1, queue), 0)
 
     def corpora(self, holder: Holder) -> list[str]:
-        """The corpora that a client may use, by their names."""
+        """Names of a client's corpora."""
         return holder.allowed(self.desk.session.corpora())
 
     async def look_up(self, request: Request, name: str, call: Call) -> bytes:
-        """Carry out a call that needs no model, and give the JSON of its result.
+        """Carry out a call without a model, and return the JSON of its result.
 
         Raises:
-            Gone: a long text is to be checked, and the client does not wait for it.
-            Refused: it has none, or the client may not use the corpus.
-            Refusing: too many wait.
+            Gone: the client left during the check of a long text.
+            Refused: there is no result, or the client may not use the corpus.
+            Refusing: too many calls wait.
         """
         call = self.allowed(request, call)
         with noting(request):
@@ -127,10 +128,10 @@ class GuardedDesk:
     async def ask(
         self, request: Request, call: AskCall, tell: Callable[[str], None] = ignore
     ) -> ToldJson:
-        """Answer a question, as long as the client waits.
+        """Answer a question while the client waits.
 
         Raises:
-            Gone: it does no longer.
+            Gone: the client left.
             Refused, Refusing: as `look_up`.
         """
         call = self.allowed(request, call)
@@ -145,13 +146,13 @@ class GuardedDesk:
                 return await _while_there(request, self.desk.ask(call, tell))
 
     def allowed(self, request: Request, call: _Call) -> _Call:
-        """The call with its corpus; raises as `localrag.doors.serve.holders.allowed`."""
+        """The call with its corpus filled in; raises as `localrag.doors.serve.holders.allowed`."""
         return allowed(self.desk, note_of(request).holder, call)
 
 
 @contextmanager
 def noting(request: Request) -> Iterator[None]:
-    """Keep for the log what a client is not shown of an error: the paths in it."""
+    """Keep the paths in an error for the log."""
     try:
         yield
     except Refused as refused:
@@ -160,7 +161,7 @@ def noting(request: Request) -> Iterator[None]:
 
 
 async def begun(work: Coroutine[Any, Any, _Result], seconds: float) -> "asyncio.Task[_Result]":
-    """Begin some work, and wait a little for it; raises what it fails with meanwhile."""
+    """Begin some work, and wait for it a little; raises early errors."""
     working = asyncio.create_task(work)
     try:
         await asyncio.wait({working}, timeout=seconds)
@@ -173,7 +174,7 @@ async def begun(work: Coroutine[Any, Any, _Result], seconds: float) -> "asyncio.
 
 
 async def _while_there(request: Request, work: Coroutine[Any, Any, _Result]) -> _Result:
-    """Do some work as long as the client is there, and end it when it goes."""
+    """Do some work until the client leaves."""
 
     async def gone() -> None:
         while (await request.receive())["type"] != "http.disconnect":
@@ -192,10 +193,10 @@ async def _while_there(request: Request, work: Coroutine[Any, Any, _Result]) -> 
 
 
 class Metrics:
-    """What the server counts, for Prometheus; no words of anybody.
+    """Counters for Prometheus, without words of clients.
 
     Args:
-        gates: whose calls are counted.
+        gates: gates to count.
     """
 
     def __init__(self, gates: Sequence[Gate]) -> None:
@@ -214,6 +215,6 @@ class Metrics:
                 gauge.labels(gate.name).set_function(partial(getattr, gate, state))
 
     def count(self, route: str, status: int, seconds: float) -> None:
-        """Count a request that has its reply."""
+        """Count an answered request."""
         self.requests.labels(route, status).inc()
         self.seconds.labels(route).observe(seconds)

@@ -1,7 +1,7 @@
-"""Who may use what: the tokens of a workspace, sessions of browsers, the corpora of each holder.
+"""Tokens of a workspace, sessions of browsers, and the corpora of each holder.
 
-A token is kept as its digest. A browser that has shown one gets the number of a session instead,
-which ends by itself: what its cookie holds opens no other door.
+Of a token only its digest is kept. A browser gets the number of a session for it, which opens no
+other door and expires.
 """
 
 import hmac
@@ -11,7 +11,7 @@ import time
 import tomllib
 from collections import OrderedDict
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from hashlib import sha256
 from pathlib import Path
 from typing import TypeVar
@@ -19,8 +19,9 @@ from typing import TypeVar
 import tomli_w
 
 from localrag.corpus.durable import replace_text, storing
-from localrag.doors.serve.calls import Call, Refusal
+from localrag.doors.calls import Call
 from localrag.doors.serve.desk import Desk, Refused
+from localrag.doors.serve.work import Refusal
 from localrag.errors import ConfigError, NotFoundError, UsageError
 from localrag.language import N_
 
@@ -29,24 +30,24 @@ _Call = TypeVar("_Call", bound=Call)
 _NAME = re.compile(r"[\w-]{1,64}")
 # Bytes of a token, and of the number of a session.
 _SECRET = 32
-# Seconds that a session lasts, and sessions that a holder has at once.
+# Lifetime of a session in seconds, and sessions of one holder.
 _LASTS, _AT_ONCE = 12 * 3600.0, 50
 
 
 @dataclass(frozen=True, slots=True)
 class Holder:
-    """Who sends a request.
+    """The sender of a request.
 
     Attributes:
-        name: of the token; "" for the owner of the workspace, at a door that is the owner's alone.
-        corpora: those that may be used; None for all.
+        name: name of the token; "" for the owner of the workspace.
+        corpora: allowed corpora; None for all.
     """
 
     name: str = ""
     corpora: tuple[str, ...] | None = None
 
     def allowed(self, corpora: Sequence[str]) -> list[str]:
-        """Those of some corpora that may be used."""
+        """The allowed corpora among these."""
         return [name for name in corpora if self.corpora is None or name in self.corpora]
 
 
@@ -58,13 +59,13 @@ _STARTED = "started"
 
 
 class Tokens:
-    """The tokens of a workspace: their digests, each with its holder.
+    """The digests of tokens with their holders.
 
     Args:
-        path: of their file, which need not exist.
+        path: file of the tokens; it need not exist.
 
     Raises:
-        ConfigError: it is no such file.
+        ConfigError: the file cannot be read.
     """
 
     def __init__(self, path: Path) -> None:
@@ -79,7 +80,7 @@ class Tokens:
         except (OSError, ValueError, LookupError, TypeError, AttributeError) as error:
             raise ConfigError(
                 N_("{path} cannot be read ({problem})."),
-                N_("Delete it, and make the tokens anew: localrag serve --add-token NAME"),
+                N_("Delete it, and make new tokens: localrag serve --add-token NAME"),
                 path=path,
                 problem=error,
             ) from error
@@ -88,7 +89,7 @@ class Tokens:
         return bool(self._holders)
 
     def holder(self, token: str) -> Holder | None:
-        """Who holds a token; every digest is compared, each in constant time."""
+        """The holder of a token; every digest is compared in constant time."""
         digest, found = _digest(token), None
         for known, holder in self._holders.items():
             if hmac.compare_digest(known, digest):
@@ -96,14 +97,14 @@ class Tokens:
         return found
 
     def add(self, name: str, corpora: Sequence[str]) -> str:
-        """Make a token, in the place of the one that its holder had; it is kept nowhere.
+        """Make a token, which replaces any token of its holder. Only its digest is kept.
 
         Args:
-            name: of its holder.
-            corpora: those that it is for; none for all.
+            name: name of the holder.
+            corpora: allowed corpora; none for all.
 
         Raises:
-            UsageError: nobody can have such a name, or one of the corpora has none.
+            UsageError: the name of the holder or of a corpus is not valid.
             StorageError: the file cannot be written.
         """
         if not _NAME.fullmatch(name):
@@ -129,17 +130,17 @@ class Tokens:
         return token
 
     def started(self) -> str:
-        """Make a token for all corpora that no file keeps: it is valid as long as these tokens."""
+        """Make a token for all corpora that ends with this server."""
         token = secrets.token_urlsafe(_SECRET)
         self._holders[_digest(token)] = Holder(_STARTED)
         return token
 
 
 class Sessions:
-    """Browsers that have shown a token, by numbers that nobody guesses; they end by themselves.
+    """Sessions of browsers, by random numbers; they expire.
 
     Args:
-        now: gives the time, in seconds.
+        now: returns the time in seconds.
     """
 
     def __init__(self, now: Callable[[], float] = time.monotonic) -> None:
@@ -147,7 +148,7 @@ class Sessions:
         self._open: OrderedDict[str, tuple[Holder, float]] = OrderedDict()
 
     def begin(self, holder: Holder) -> str:
-        """Give a holder a new session, in the place of the oldest of many."""
+        """Begin a session; the oldest of many ends."""
         own = [number for number, (of, _until) in self._open.items() if of == holder]
         for number in own[: max(0, len(own) - _AT_ONCE + 1)]:
             del self._open[number]
@@ -156,7 +157,7 @@ class Sessions:
         return session
 
     def holder(self, session: str) -> Holder | None:
-        """Who has a session; None where it has ended, or never was."""
+        """The holder of a session; None if it has ended or never began."""
         while self._open and next(iter(self._open.values()))[1] <= self._now():
             self._open.popitem(last=False)
         found = self._open.get(_digest(session))
@@ -172,21 +173,21 @@ def _digest(secret: str) -> str:
 
 
 def usual_for(desk: Desk, holder: Holder) -> str:
-    """The corpus that a holder uses without naming one; "" where none may be used."""
+    """The corpus of a call without a name; "" if the holder may use none."""
     names = holder.allowed(desk.session.corpora())
     return desk.usual if desk.usual in names else "".join(names[:1])
 
 
 def allowed(desk: Desk, holder: Holder, call: _Call) -> _Call:
-    """The call with the corpus that is meant.
+    """The call with its corpus filled in.
 
     Raises:
-        Refused: there is no such corpus; for a holder, one that may not be used does not exist.
+        Refused: there is no such corpus. Corpora that a holder may not use do not exist for it.
     """
     names = holder.allowed(desk.session.corpora())
     name = call.corpus or usual_for(desk, holder)
     if name in names:
-        return call.model_copy(update={"corpus": name})
+        return replace(call, corpus=name)
     if names:
         cure = N_("There is: {known}.")
     elif holder.corpora is None:

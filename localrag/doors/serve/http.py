@@ -1,7 +1,7 @@
-"""The HTTP server: its routes, their OpenAPI description, how it is opened (``localrag serve``).
+"""The HTTP server: its routes, their OpenAPI description, its start (``localrag serve``).
 
-``POST /search`` and its like take a call as JSON and give the JSON of the command line. Every
-failure is one object, which clients of the OpenAI protocol read as well.
+``POST /search`` and the other calls take JSON and give the JSON of the command line. Every failure
+is one object, in the form of the OpenAI protocol.
 """
 
 import asyncio
@@ -26,49 +26,48 @@ from starlette.types import ASGIApp
 from localrag import __version__
 from localrag.corpus.config import ServeConfig
 from localrag.doors.as_json.found import CorpusJson
+from localrag.doors.calls import AskCall, adapter, problems
 from localrag.doors.serve import openai, page
-from localrag.doors.serve.calls import WORK, AskCall, Refusal, told
 from localrag.doors.serve.desk import Desk, Refused
 from localrag.doors.serve.entrance import Guard, Refusing, Rules, note_of, sent
 from localrag.doors.serve.guarding import Gone, GuardedDesk, Metrics, noting
 from localrag.doors.serve.holders import Sessions, Tokens
 from localrag.doors.serve.listening import (
     Door,
+    configured,
     ended_in_order,
     is_loopback,
-    names_of,
     opened_door,
 )
+from localrag.doors.serve.work import WORK, Refusal
 from localrag.doors.session import Session
 from localrag.errors import UsageError
 from localrag.language import N_, _
 
-# By the exit code that the command line would leave with. What fits the description and cannot yet
-# be carried out (a citation that can mean several provisions) is in conflict with the corpus.
+# By exit code of the command line. 409: the call is valid, but the corpus makes it impossible.
 _STATUSES = {2: 409, 3: 404, 4: 400, 5: 503, 6: 503, 7: 503, 8: 502}
 _MOST_PROCESSES = 4
-# Seconds in which the server has to say that it can work.
+# Seconds until the server must be ready.
 _SOON = 10.0
-# Whoever has gone reads no status; the log does.
+# For the log: the client has left.
 _GONE = 499
-# What clients reach without a token; nothing of any corpus is there.
+# Paths without a token; they show nothing of a corpus.
 _OPEN = frozenset({"/health", "/sign-in", "/style.css"})
 
 
 def serve(
     session: Session, on_start: Callable[[str, str], None], socket: Path | None = None
 ) -> None:
-    """Serve until the process is told to end.
+    """Serve until the process ends.
 
     Args:
-        session: the workspace and the settings.
-        on_start: given the address, and the token that was made because there was none, or "";
-            called when connections are taken.
-        socket: path of a Unix socket that its owner alone can connect to, without a token; else
-            the address of the settings is listened on, where every client needs one.
+        session: workspace and settings.
+        on_start: given the address, and the token made for this start or "".
+        socket: path of a Unix socket for the owner alone, without a token; otherwise the server
+            listens on the address of the settings, and every client needs one.
 
     Raises:
-        UsageError: the address cannot be listened on, or not without tokens and TLS.
+        UsageError: the address cannot be used, or not without tokens and TLS.
         StorageError: the folder of the socket cannot be made.
         ConfigError: the settings or the tokens are not valid.
     """
@@ -83,15 +82,11 @@ def serve(
             application_ = application(
                 GuardedDesk(desk, settings.queue), settings, tokens, of_owner=socket is not None
             )
-            config = uvicorn.Config(
+            config = configured(
                 application_,
-                http=door.connections(settings.patience),
-                ws="none",
+                door,
+                settings,
                 lifespan="off",
-                log_config=None,
-                access_log=False,
-                server_header=False,
-                limit_concurrency=settings.connections,
                 timeout_graceful_shutdown=int(_SOON),
                 proxy_headers=bool(settings.proxy),
                 forwarded_allow_ips=settings.proxy,
@@ -124,7 +119,7 @@ def _require_safe(settings: ServeConfig, tokens: Tokens) -> None:
                 path=settings.certificate,
                 problem=error,
             ) from error
-    # A proxy brings what other machines send.
+    # A proxy passes on requests of other machines.
     if is_loopback(settings.host) and not settings.proxy:
         return
     if not tokens:
@@ -144,13 +139,13 @@ def _require_safe(settings: ServeConfig, tokens: Tokens) -> None:
 def application(
     desk: GuardedDesk, settings: ServeConfig, tokens: Tokens, *, of_owner: bool = False
 ) -> ASGIApp:
-    """Everything that is served, guarded.
+    """All routes behind the guard.
 
     Args:
-        desk: open as long as requests come.
-        settings: the limits.
-        tokens: one of them is needed, unless the door is the owner's.
-        of_owner: whether the account of this process alone reaches the door.
+        desk: open desk.
+        settings: limits.
+        tokens: a client needs one of them, except at the owner's door.
+        of_owner: only the account of this process reaches the door.
     """
     metrics = Metrics((desk.looking, desk.asking, desk.checking))
 
@@ -184,17 +179,9 @@ def application(
     app.state.shelf = page.Shelf()
     app.state.tokens = tokens
     app.state.sessions = Sessions()
-    # A redirection would repeat what a client says of the address of the server.
+    # A redirect would repeat the claimed address.
     app.router.redirect_slashes = False
-    rules = Rules(
-        tokens,
-        frozenset() if of_owner else names_of(settings),
-        settings.max_body_kb * 1_000,
-        settings.patience,
-        of_owner=of_owner,
-        open=_OPEN,
-        log_questions=settings.log_questions,
-    )
+    rules = Rules.of(settings, tokens, of_owner=of_owner, open=_OPEN)
     return Guard(app, rules, _refusing, metrics.count, app.state.sessions)
 
 
@@ -204,7 +191,8 @@ def _route_of(name: str) -> Callable[[Request], Any]:
         desk: GuardedDesk = request.app.state.desk
         if isinstance(call, AskCall):
             return JSONResponse((await desk.ask(request, call))["answer"])
-        note_of(request).asked = call.model_dump_json(exclude_defaults=True)
+        asked = adapter(type(call)).dump_json(call, exclude_defaults=True)
+        note_of(request).asked = asked.decode()
         return Response(await desk.look_up(request, name, call), media_type="application/json")
 
     return carry_out
@@ -222,7 +210,7 @@ async def _health(_: Request) -> Response:
 
 
 async def _ready(request: Request) -> Response:
-    """Whether calls can be carried out: something looks up, and there is a corpus."""
+    """Whether a process looks things up, and there is a corpus."""
     desk: GuardedDesk = request.app.state.desk
     try:
         async with asyncio.timeout(_SOON):
@@ -257,8 +245,8 @@ def _refusing(request: Request, error: Refusing) -> Response:
 
 async def _on_invalid(request: Request, error: Exception) -> Response:
     assert isinstance(error, ValidationError)
-    cause = _("The request does not fit: {problems}").format(problems=told(error))
-    cure = _("What fits stands in /openapi.json.")
+    cause = _("The request does not fit: {problems}").format(problems=problems(error))
+    cure = _("/openapi.json describes valid requests.")
     return _failure(request, 400, Refusal("UsageError", cause, cure, 2))
 
 
@@ -268,7 +256,7 @@ async def _on_http(request: Request, error: Exception) -> Response:
         404: _("There is nothing at this address."),
         405: _("The address does not take this method."),
     }.get(error.status_code, error.detail)
-    refusal = Refusal("UsageError", cause, _("What fits stands in /openapi.json."), 2)
+    refusal = Refusal("UsageError", cause, _("/openapi.json describes valid requests."), 2)
     reply = _failure(request, error.status_code, refusal)
     reply.headers.update(error.headers or {})
     return reply
@@ -279,8 +267,7 @@ async def _on_gone(_request: Request, _error: Exception) -> Response:
 
 
 async def _on_unforeseen(request: Request, _error: Exception) -> Response:
-    """Tell nothing of an error that nobody foresaw but its number; the log of the process does."""
-    cause = _("An error nobody foresaw; the log of the server has it.")
+    cause = _("Unexpected error; the log of the server has it.")
     return _failure(request, 500, Refusal("Unforeseen", cause, "", 1))
 
 
@@ -291,7 +278,7 @@ def _failure(request: Request, status: int, refusal: Refusal) -> Response:
 
 
 def _error(request: Request, refusal: Refusal) -> dict[str, object]:
-    """The object of a failure; `message`, `type`, `param` and `code` are those of OpenAI."""
+    """The object of a failure; OpenAI defines `message`, `type`, `param` and `code`."""
     return {
         "message": str(refusal),
         "type": refusal.kind,
@@ -340,7 +327,7 @@ async def _description(_: Request) -> Response:
 
 @cache
 def description() -> dict[str, Any]:
-    """The OpenAPI description of the routes that take and give JSON."""
+    """The OpenAPI description of the JSON routes."""
     taken = {**{f"/{name}": work.takes for name, work in WORK.items()}, **openai.TAKES}
     given: dict[str, Any] = {
         **{f"/{name}": work.gives for name, work in WORK.items()},

@@ -1,8 +1,8 @@
-"""How a door is opened and left: its names, its socket, its connections, its end.
+"""Opens and closes a door: its names, its socket, its connections.
 
-A door is a port, or a Unix socket that its owner alone can connect to. h11 reads the requests. What
-it takes and another reader in front may read otherwise, is refused here before it is read: a body
-with two lengths, a folded header, a line that ends without CR.
+A door is a port, or a Unix socket for its owner alone. h11 reads the requests. Requests that
+another reader in front may read differently are refused: two lengths, folded headers, lines without
+CR.
 """
 
 import asyncio
@@ -18,6 +18,8 @@ from pathlib import Path
 from typing import Any
 
 import h11
+import uvicorn
+from starlette.types import ASGIApp
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from localrag.corpus.config import ServeConfig
@@ -30,25 +32,24 @@ _LOOPBACK = (LOOPBACK, "localhost", "::1")
 # Bytes and lines of the head of a request, at most.
 _HEAD, _HEADERS = 16_384, 100
 _LENGTH = b"content-length"
-# Headers of which a second one could be read in the place of the first.
+# A second one of these could be read in place of the first.
 _ONCE = (_LENGTH, b"transfer-encoding", b"host", b"authorization")
 _BACKLOG = 128
-# struct ucred: process, user and group of who connects.
+# struct ucred: process, user and group of the client.
 _PEER = struct.Struct("3i")
 _FORBIDDEN = b"HTTP/1.1 403 Forbidden\r\nconnection: close\r\ncontent-length: 0\r\n\r\n"
 
 
 def is_loopback(host: str) -> bool:
-    """Whether only programs of this machine reach an address."""
+    """Whether an address is reached from this machine alone."""
     return host in _LOOPBACK
 
 
 def names_of(settings: ServeConfig) -> frozenset[str]:
-    """The names by which clients may call a server, in small letters; none for any.
+    """Allowed lower-case names of a server; none for any.
 
-    A page of another site can have its own name lead to this machine. On a port that other
-    machines reach, the names are those that are set, if any are: what a browser keeps for one name
-    it sends to no other.
+    The name of another site can lead to this machine. On a port for other machines, only the names
+    of the settings count, if there are any: browsers keep cookies by name.
     """
     more = [name.strip().lower() for name in settings.names.split(",") if name.strip()]
     if is_loopback(settings.host) and not settings.proxy:
@@ -58,39 +59,53 @@ def names_of(settings: ServeConfig) -> frozenset[str]:
 
 @dataclass(frozen=True)
 class Door:
-    """What a server listens on.
+    """A socket in use.
 
     Attributes:
-        listening: its socket.
-        path: of the file of a Unix socket; None for a port.
+        listening: the socket.
+        path: file of a Unix socket; None for a port.
     """
 
     listening: socket.socket
     path: Path | None = None
 
     def address(self, scheme: str, path: str = "/") -> str:
-        """Where clients find it: an address of the web, or the path of a Unix socket."""
+        """Its address: a URL, or the path of a Unix socket."""
         if self.path is not None:
             return os.fspath(self.path)
         host, port = self.listening.getsockname()[:2]
         return f"{scheme}://{f'[{host}]' if ':' in host else host}:{port}{path}"
 
     def connections(self, patience: float) -> type[H11Protocol]:
-        """The protocol of its connections, whose requests have to come within so many seconds."""
+        """The protocol of its connections; requests must come within `patience` seconds."""
         return _connections(patience, of_owner=self.path is not None)
+
+
+def configured(app: ASGIApp, door: Door, settings: ServeConfig, **more: Any) -> uvicorn.Config:
+    """How uvicorn serves a door: without logs, names and sockets of its own."""
+    return uvicorn.Config(
+        app,
+        http=door.connections(settings.patience),
+        ws="none",
+        log_config=None,
+        access_log=False,
+        server_header=False,
+        limit_concurrency=settings.connections,
+        **more,
+    )
 
 
 @contextmanager
 def opened_door(host: str, port: int, path: Path | None = None) -> Iterator[Door]:
-    """A door that is closed afterwards.
+    """Open a door, and close it afterwards.
 
     Args:
-        host: the address to listen on, unless a path is given.
-        port: of it; 0 for any that is free.
-        path: of the file of a Unix socket.
+        host: address, unless there is a path.
+        port: port; 0 for any free one.
+        path: file of a Unix socket.
 
     Raises:
-        UsageError, StorageError: it cannot be listened on.
+        UsageError, StorageError: the door cannot be opened.
     """
     with _on_socket(path) if path else _on_port(host, port) as listening:
         yield Door(listening, path.absolute() if path else None)
@@ -112,21 +127,21 @@ def _on_port(host: str, port: int) -> socket.socket:
 
 @contextmanager
 def _on_socket(path: Path) -> Iterator[socket.socket]:
-    """A Unix socket that its owner alone can connect to; its file goes with it."""
+    """A Unix socket for its owner alone; its file is removed afterwards."""
     if not hasattr(socket, "AF_UNIX"):
         raise UsageError(N_("This system has no Unix sockets."), N_("Use a port: --port."))
     path = path.absolute()
     _require_own_folder(path.parent)
     _remove_left_over(path)
     listening = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
-    # Opened before there is a second thread: nothing else makes a file meanwhile.
+    # No second thread makes files yet.
     before = os.umask(0o177)
     try:
         listening.bind(os.fspath(path))
         listening.listen(_BACKLOG)
     except OSError as error:
         listening.close()
-        # A path of more than about a hundred bytes is none for a socket.
+        # Paths of sockets have at most about a hundred bytes.
         raise UsageError(
             N_("{path} cannot be listened on ({problem})."),
             N_("Choose another path, a short one, with --socket."),
@@ -165,7 +180,7 @@ def _require_own_folder(folder: Path) -> None:
 
 
 def _remove_left_over(path: Path) -> None:
-    """Remove a socket that a killed server has left behind."""
+    """Remove the socket of a killed server."""
     try:
         if not stat.S_ISSOCK(path.lstat().st_mode):
             raise UsageError(
@@ -187,10 +202,10 @@ def _remove_left_over(path: Path) -> None:
 
 @contextmanager
 def ended_in_order() -> Iterator[None]:
-    """Let SIGTERM leave what is within, as an interrupt does.
+    """Let SIGTERM leave the block, as an interrupt does.
 
-    uvicorn ends its own work and then sends itself the signal once more, by which Python would end
-    at once: what the processes share would be left behind.
+    uvicorn sends itself the signal once more at its end. Python would then stop at once and leave
+    shared resources behind.
     """
 
     def leave(*_: object) -> None:
@@ -210,9 +225,8 @@ def _connections(patience: float, *, of_owner: bool) -> type[H11Protocol]:
     """The protocol of the connections of a door.
 
     Args:
-        patience: seconds in which a request has to come. uvicorn waits for ever for the head of a
-            request, and for the rest of a body that nobody reads.
-        of_owner: whether only processes of the account of this one may connect, on a Unix socket.
+        patience: seconds for a request. uvicorn alone waits without limit.
+        of_owner: only processes of this account may connect, on a Unix socket.
     """
 
     class Connection(H11Protocol):
@@ -244,7 +258,7 @@ def _connections(patience: float, *, of_owner: bool) -> type[H11Protocol]:
             if self.conn.their_state not in (h11.IDLE, h11.SEND_BODY):
                 self._stop()
             elif self._deadline is None:
-                # The guard has told a slow body of it by then.
+                # The guard has answered a slow body before.
                 self._deadline = self.loop.call_later(patience + 1, self.transport.abort)
 
         def _stop(self) -> None:
@@ -256,7 +270,6 @@ def _connections(patience: float, *, of_owner: bool) -> type[H11Protocol]:
 
 
 def _is_own(connected: socket.socket) -> bool:
-    """Whether the account of this process is at the other end of a Unix socket."""
     if not hasattr(socket, "SO_PEERCRED"):
         return True  # The mode of the socket's file is what keeps others out there.
     given = connected.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, _PEER.size)
@@ -265,28 +278,28 @@ def _is_own(connected: socket.socket) -> bool:
 
 
 class _Strict(h11.Connection):
-    """Reads requests as h11 does, and refuses what another reader may read otherwise."""
+    """Reads requests as h11 does, and refuses ambiguous ones."""
 
     def next_event(self) -> Any:
-        """The next event; raises as h11, and for a head that can be read in two ways."""
+        """The next event; raises as h11, and for an ambiguous head."""
         if self.their_state is h11.IDLE:
             _require_plain(self.trailing_data[0])
         return super().next_event()
 
 
 def _require_plain(received: bytes) -> None:
-    """Make sure that the head of a request is one for every reader.
+    """Refuse an ambiguous head of a request.
 
     Args:
-        received: what has come, from the first byte of the head on; perhaps not all of it.
+        received: first bytes, perhaps not all of the head.
 
     Raises:
-        h11.RemoteProtocolError: it is not.
+        h11.RemoteProtocolError: it is ambiguous.
     """
     head, end, _body = received.partition(b"\r\n\r\n")
     if len(head) > _HEAD:
         raise h11.RemoteProtocolError("The head is too long.", 431)
-    # The last CR may wait for its LF.
+    # The last CR may still wait for its LF.
     lines = (head if end else head.removesuffix(b"\r")).split(b"\r\n")
     if any(b"\r" in line or b"\n" in line or b"\0" in line for line in lines):
         raise h11.RemoteProtocolError("A line ends otherwise than by CR LF.")

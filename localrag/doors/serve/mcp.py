@@ -1,8 +1,7 @@
 """The Model Context Protocol: localrag as tools and resources of an agent (``localrag mcp``).
 
-A tool for each call, with the JSON of the command line as its result, in the text and structured,
-cut to what an agent can read; one more goes on where it was cut. A provision by its address is a
-resource. What cannot be done is a result that says so.
+Each call is a tool with the JSON of the command line, cut to what an agent can read. The tool
+`more` continues after a cut. A provision is a resource.
 """
 
 import json
@@ -38,7 +37,7 @@ from mcp_types import (
     Tool,
     ToolAnnotations,
 )
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, TypeAdapter, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 from pydantic.json_schema import GenerateJsonSchema, JsonSchemaValue
 from pydantic_core import core_schema
 from starlette.requests import Request
@@ -48,12 +47,13 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from localrag import __version__
 from localrag.corpus.config import ServeConfig
 from localrag.doors.as_json.found import CorpusJson
-from localrag.doors.serve.calls import OR_NULL, WORK, AskCall, Refusal, ShowCall, as_whole, told
+from localrag.doors.calls import OR_NULL, WHOLE, AskCall, ShowCall, adapter, problems
 from localrag.doors.serve.desk import Desk, Refused
 from localrag.doors.serve.entrance import LOG, Guard, Refusing, Rules, note_of
 from localrag.doors.serve.fitting import CutJson, RestJson, fitted, rest
 from localrag.doors.serve.holders import Holder, Tokens, allowed
-from localrag.doors.serve.listening import LOOPBACK, Door, ended_in_order, names_of, opened_door
+from localrag.doors.serve.listening import LOOPBACK, Door, configured, ended_in_order, opened_door
+from localrag.doors.serve.work import WORK, Refusal
 from localrag.doors.session import Session
 from localrag.language import _
 from localrag.text.harmless import json_text, one_line
@@ -70,7 +70,7 @@ _INSTRUCTIONS = (
     "than its `characters` is cut: its `cut` says where, and the tool `more` goes on there. Where "
     "an error names a command (localrag show …), the tool of that name does the same."
 )
-# Seconds a connection is kept open for the next call; clients let go of it sooner.
+# Seconds until an idle connection is closed.
 _KEPT_OPEN = 75
 
 _Characters = Annotated[
@@ -80,17 +80,17 @@ _Characters = Annotated[
         le=1_000_000,
         description="Characters of the result at most; what is cut stands in its `cut`.",
     ),
-    BeforeValidator(as_whole),
+    WHOLE,
     OR_NULL,
 ]
 
 
 class _Asked(BaseModel):
-    """What every tool takes besides its call."""
+    """Further fields of every tool."""
 
     model_config = ConfigDict(frozen=True, strict=True)
 
-    # With Japanese text and the words of JSON about 3,000 tokens.
+    # About 3,000 tokens of Japanese text and JSON.
     characters: _Characters = 6_000
 
 
@@ -99,7 +99,7 @@ class MoreCall(_Asked):
 
     model_config = ConfigDict(extra="forbid")
 
-    # A question would be asked anew, and its answer be another one.
+    # `ask` would answer again, and differently.
     tool: Literal["search", "show", "resolve", "history", "diff", "check"] = Field(
         description="The tool that gave the result."
     )
@@ -109,7 +109,7 @@ class MoreCall(_Asked):
         description="The part to read, as `cut` names it, with a number for each *: "
         "referred_by, passage.text, hits.0.passage.text.",
     )
-    start: Annotated[int, Field(ge=0), BeforeValidator(as_whole), OR_NULL] = Field(
+    start: Annotated[int, Field(ge=0), WHOLE, OR_NULL] = Field(
         0, description="The first entry, or character, that is given; counted from 0."
     )
 
@@ -131,18 +131,16 @@ def serve_stdio(session: Session) -> None:
 def serve_http(
     session: Session, port: int, on_start: Callable[[str, str], None], socket: Path | None = None
 ) -> None:
-    """Speak it over HTTP, at ``/mcp``, to programs of this machine alone.
+    """Speak the protocol over HTTP, at ``/mcp``, on this machine alone.
 
     Args:
-        session: the workspace and the settings.
-        port: on the loopback address, where every client needs a token; 0 for any that is free.
-        on_start: given the address, and the token that was made because there was none, or "";
-            called when connections are taken.
-        socket: path of a Unix socket that its owner alone can connect to, without a token; it is
-            listened on in the place of the port.
+        session: workspace and settings.
+        port: port of the loopback address, with tokens; 0 for any free one.
+        on_start: given the address, and the token made for this start or "".
+        socket: path of a Unix socket for the owner alone, without a token; it replaces the port.
 
     Raises:
-        UsageError: the port or the socket cannot be listened on.
+        UsageError: the port or the socket cannot be used.
         StorageError: the folder of the socket cannot be made.
         ConfigError: the settings or the tokens are not valid.
     """
@@ -151,15 +149,11 @@ def serve_http(
 
     async def speak(door: Door) -> None:
         async with Desk(session) as desk:
-            config = uvicorn.Config(
+            config = configured(
                 application(desk, settings, tokens, of_owner=socket is not None),
-                http=door.connections(settings.patience),
-                ws="none",
-                log_config=None,
-                access_log=False,
-                server_header=False,
+                door,
+                settings,
                 proxy_headers=False,
-                limit_concurrency=settings.connections,
                 timeout_keep_alive=_KEPT_OPEN,
             )
             on_start(door.address("http", _AT), made)
@@ -173,15 +167,15 @@ def serve_http(
 def application(
     desk: Desk, settings: ServeConfig, tokens: Tokens, *, of_owner: bool = False
 ) -> ASGIApp:
-    """The protocol over HTTP, guarded.
+    """The protocol over HTTP, behind the guard.
 
     Args:
-        desk: open as long as requests come.
-        settings: the limits.
-        tokens: one of them is needed, unless the door is the owner's.
-        of_owner: whether the account of this process alone reaches the door.
+        desk: open desk.
+        settings: limits.
+        tokens: a client needs one of them, except at the owner's door.
+        of_owner: only the account of this process reaches the door.
     """
-    # The guard knows the names of this server, and bounds what is sent.
+    # The guard checks names and sizes.
     unchecked = TransportSecuritySettings(enable_dns_rebinding_protection=False)
     app = server_of(desk).streamable_http_app(
         streamable_http_path=_AT, transport_security=unchecked
@@ -189,19 +183,12 @@ def application(
     app.add_middleware(_OfHolder)
     app.add_exception_handler(Refusing, _refusing)
     app.router.redirect_slashes = False
-    rules = Rules(
-        tokens,
-        frozenset() if of_owner else names_of(settings),
-        settings.max_body_kb * 1_000,
-        settings.patience,
-        of_owner=of_owner,
-        log_questions=settings.log_questions,
-    )
+    rules = Rules.of(settings, tokens, of_owner=of_owner)
     return Guard(app, rules, _refusing, _uncounted)
 
 
 class _OfHolder:
-    """Says to the protocol who sends a request: a session is for the one alone who began it."""
+    """Names the client to the protocol: only the client that began a session may use it."""
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app
@@ -219,11 +206,11 @@ def _refusing(_request: Request, refusing: Exception) -> Response:
 
 
 def _uncounted(_route: str, _status: int, _seconds: float) -> None:
-    """Nobody asks an agent's server for figures."""
+    """An agent's server has no metrics."""
 
 
 def server_of(desk: Desk) -> Server[Any]:
-    """The protocol's side of a desk, which is open as long as it is used."""
+    """The protocol for an open desk."""
     return Server(
         "localrag",
         version=__version__,
@@ -254,13 +241,11 @@ def _tools() -> tuple[Tool, ...]:
     return (*calls, corpora, _tool(_MORE, str(MoreCall.__doc__), MoreCall, _schema(RestJson)))
 
 
-def _tool(
-    name: str, about: str, takes: type[BaseModel] | None, output_schema: dict[str, Any]
-) -> Tool:
+def _tool(name: str, about: str, takes: type | None, output_schema: dict[str, Any]) -> Tool:
     every = _Asked.model_json_schema(schema_generator=_Plain)["properties"]
     own: dict[str, Any] = {"type": "object", "properties": {}, "additionalProperties": False}
     if takes is not None:
-        own = takes.model_json_schema(by_alias=True, schema_generator=_Plain)
+        own = adapter(takes).json_schema(schema_generator=_Plain)
         del own["title"], own["description"]
     return Tool(
         name=name,
@@ -272,9 +257,9 @@ def _tool(
 
 
 class _Plain(GenerateJsonSchema):
-    """Schemas as models read them: without titles; what need not be given is never null.
+    """Schemas for models: without titles, and optional fields are never null.
 
-    Where a number can be null as well, clients that ask a person for it send a text.
+    Some clients send a text for a nullable number.
     """
 
     def nullable_schema(self, schema: core_schema.NullableSchema) -> JsonSchemaValue:
@@ -293,7 +278,7 @@ class _Plain(GenerateJsonSchema):
 def _schema(kind: Any) -> dict[str, Any]:
     made, cut = TypeAdapter(kind).json_schema(), TypeAdapter(list[CutJson]).json_schema()
     return {
-        # What can be one of several objects is an object, too; older clients look for the word.
+        # A union of objects is an object too; older clients need the word.
         "type": "object",
         **made,
         "properties": {**made.get("properties", {}), "cut": cut},
@@ -314,7 +299,7 @@ async def _call_tool(desk: Desk, context: _Context, asked: CallToolRequestParams
             return _told(fitted({"corpora": found}, most))
         if asked.name not in WORK:
             raise MCPError(INVALID_PARAMS, _("There is no tool {name!r}.").format(name=asked.name))
-        call = WORK[asked.name].takes.model_validate_json(json.dumps(given))
+        call = adapter(WORK[asked.name].takes).validate_json(json.dumps(given))
         call = allowed(desk, holder, call)
         if isinstance(call, AskCall) and desk.writes(call):
             return await _answer(desk, context, call, most)
@@ -332,16 +317,14 @@ async def _call_tool(desk: Desk, context: _Context, asked: CallToolRequestParams
 
 
 def _unforeseen() -> Refusal:
-    return Refusal("Unforeseen", _("An error nobody foresaw; the log of the server has it."), "", 1)
+    return Refusal("Unforeseen", _("Unexpected error; the log of the server has it."), "", 1)
 
 
 def _holder(context: _Context) -> Holder:
-    """Who asks: over the network as the guard says; who has started the program may do all."""
     return Holder() if context.request is None else note_of(context.request).holder
 
 
 def _note(context: _Context, refusal: Refusal) -> None:
-    """Keep for the log what a client is not shown of an error: the paths in it."""
     if context.request is not None:
         note_of(context.request).problem = refusal.within
     elif refusal.within:
@@ -350,7 +333,7 @@ def _note(context: _Context, refusal: Refusal) -> None:
 
 async def _go_on(desk: Desk, holder: Holder, asked: MoreCall) -> CallToolResult:
     given = {name: of for name, of in asked.arguments.items() if name not in _Asked.model_fields}
-    call = WORK[asked.tool].takes.model_validate_json(json.dumps(given))
+    call = adapter(WORK[asked.tool].takes).validate_json(json.dumps(given))
     call = allowed(desk, holder, call)
     whole = json.loads(await desk.carry_out(asked.tool, call, holder.name))
     try:
@@ -362,11 +345,11 @@ async def _go_on(desk: Desk, holder: Holder, asked: MoreCall) -> CallToolResult:
 
 
 def _invalid(error: ValidationError) -> Refusal:
-    return Refusal("UsageError", told(error), "", 2)
+    return Refusal("UsageError", problems(error), "", 2)
 
 
 async def _answer(desk: Desk, context: _Context, call: AskCall, most: int) -> CallToolResult:
-    """Answer with a model, and tell the client meanwhile what is done."""
+    """Answer with a model, and report each step to the client."""
     steps, heard = anyio.create_memory_object_stream[str](1_000)
 
     def tell(words: str) -> None:
@@ -402,7 +385,7 @@ def _problem(refusal: Refusal) -> CallToolResult:
 
 
 async def _list_resources(_: _Context, __: PaginatedRequestParams | None) -> ListResourcesResult:
-    # There are tens of thousands: they are found by search.
+    # There are tens of thousands: search finds them.
     return ListResourcesResult(resources=[])
 
 
@@ -427,11 +410,12 @@ async def _read_resource(
         raise MCPError(INVALID_PARAMS, _("There is no resource {uri!r}.").format(uri=uri))
     given = {name: value for name, value in named.items() if name != "id"}
     try:
-        call = ShowCall.model_validate_json(json.dumps({**given, "citation": named["id"]}))
+        given["citation"] = named["id"]
+        call = adapter(ShowCall).validate_json(json.dumps(given))
         call = allowed(desk, _holder(context), call)
         text = (await desk.carry_out("show", call)).decode()
     except ValidationError as error:
-        raise MCPError(INVALID_PARAMS, told(error)) from error
+        raise MCPError(INVALID_PARAMS, problems(error)) from error
     except Refused as refused:
         _note(context, refused.refusal)
         raise MCPError(INVALID_PARAMS, str(refused)) from refused

@@ -1,10 +1,9 @@
-"""The OpenAI protocol: chat completions that are answers of localrag, embeddings, models.
+"""The OpenAI protocol: chat completions that are answers, embeddings, models.
 
-A corpus is a model, ``localrag/main``; the last message is the question, those of the user before
-it are what it may lean on. What tools were asked and gave is passed over: none of it is read. The
-reply is the answer in Markdown with its citations, and the JSON of ``localrag ask`` in the field
-``localrag``. It is streamed once code has checked it: nothing is shown that would have to be taken
-back.
+A corpus is a model, ``localrag/main``. The last message is the question; earlier messages of the
+user are its context. Messages of tools are skipped. The reply is the answer in Markdown, with the
+JSON of ``localrag ask`` in the field ``localrag``. Filters come in the field ``localrag`` of the
+request. A reply is streamed after code has checked it.
 """
 
 import asyncio
@@ -14,7 +13,7 @@ import time
 from collections.abc import AsyncIterator, Mapping
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response, StreamingResponse
 from starlette.routing import Route
@@ -23,33 +22,40 @@ from starlette.routing import Route
 from typing_extensions import TypedDict
 
 from localrag.doors.as_json.found import AnswerJson
-from localrag.doors.serve.calls import MOST_BEFORE, OR_NULL, AskCall, Refusal, ToldJson, as_whole
+from localrag.doors.calls import (
+    LONGEST_QUESTION,
+    MOST_BEFORE,
+    OR_NULL,
+    WHOLE,
+    AskCall,
+    Filtered,
+)
 from localrag.doors.serve.desk import Refused
 from localrag.doors.serve.entrance import note_of, sent
 from localrag.doors.serve.guarding import Gone, GuardedDesk, begun, noting
+from localrag.doors.serve.work import Refusal, ToldJson
 from localrag.errors import NotFoundError, UsageError
 from localrag.language import N_
-from localrag.search.query import MAX_CHARACTERS
 from localrag.text.harmless import json_text
 
 _OURS = "localrag"
-# Characters of a piece of a streamed reply.
+# Characters in a piece of a stream.
 _PIECE = 80
-# Seconds without a word after which a client, or a proxy, would take the connection for dead.
+# Clients and proxies give up after this silence, in seconds.
 _SILENCE = 10.0
 
 
-_Whole = Annotated[int, BeforeValidator(as_whole)]
+_Whole = Annotated[int, WHOLE]
 
 
 class _Taken(BaseModel):
-    """What clients send. What is not known has no effect, and is named: each server has its own."""
+    """A request. Unknown fields have no effect and are named in the reply."""
 
     model_config = ConfigDict(extra="allow", frozen=True, strict=True)
 
     @property
     def unknown(self) -> list[str]:
-        """The names that say nothing here."""
+        """Names of fields without effect."""
         return list(self.model_extra or ())
 
 
@@ -70,11 +76,11 @@ class _Message(_Taken):
     role: Literal["system", "developer", "user", "assistant", "tool", "function"]
     content: str | tuple[_Part | _RefusedPart, ...] | None = None
     name: str | None = None
-    # What a reply has besides, which clients send back with it.
+    # Fields of a reply; clients send them back.
     refusal: str | None = None
     annotations: _Objects | None = None
     audio: dict[str, Any] | None = None
-    # What another model called, and what came of it: neither asked by the user nor of the corpus.
+    # Calls of tools by another model, and their results.
     function_call: dict[str, Any] | None = None
     tool_calls: _Objects | None = None
     tool_call_id: str | None = None
@@ -92,7 +98,7 @@ class _Message(_Taken):
 
     @property
     def of_tools(self) -> bool:
-        """Whether it is a call of a tool, or what a tool gave."""
+        """Whether the message calls a tool, or is its result."""
         called = self.tool_calls or self.function_call
         return self.role in ("tool", "function") or (self.role == "assistant" and bool(called))
 
@@ -112,16 +118,15 @@ _NotCalled = Literal["none", "auto"]
 class ChatRequest(_Taken):
     """Answer the last message, with verbatim quotations that code has checked.
 
-    What a model may follow or not has no effect; calls of tools in earlier messages, and what the
-    tools gave, are passed over. What asks for a reply of another form is refused:
-    several of them, JSON, sound, the call of a tool.
+    Settings of the model have no effect. Messages of tools are skipped. Requests for several
+    replies, JSON, sound or the call of a tool are refused.
     """
 
     model: str = Field(max_length=200, description="localrag/CORPUS, or localrag for the usual.")
     messages: Annotated[tuple[_Message, ...], Field(min_length=1, max_length=1_000)]
     stream: bool | None = None
     stream_options: _StreamOptions | None = None
-    n: Annotated[int, Field(ge=1, le=1), BeforeValidator(as_whole)] | None = None
+    n: Annotated[int, Field(ge=1, le=1), WHOLE] | None = None
     temperature: float | None = None
     top_p: float | None = None
     presence_penalty: float | None = None
@@ -150,12 +155,15 @@ class ChatRequest(_Taken):
     prompt_cache_key: str | None = None
     prompt_cache_options: dict[str, Any] | None = None
     prompt_cache_retention: str | None = None
+    localrag: Filtered | None = Field(
+        None, description="Filters and the day, as the route /ask takes them."
+    )
 
     @property
     def ignored(self) -> list[str]:
-        """What was sent and has no effect: the settings of localrag hold."""
-        known = {"model", "messages", "stream", "stream_options", "n", "user"}
-        # What asks for the reply that is given anyway.
+        """Fields without effect: the settings of localrag decide."""
+        known = {"model", "messages", "stream", "stream_options", "n", "user", "localrag"}
+        # These ask for the usual reply.
         known |= {"tool_choice", "function_call", "response_format", "modalities", "logprobs"}
         of_system = any(one.role in ("system", "developer") for one in self.messages)
         of_tools = any(one.of_tools for one in self.messages)
@@ -215,7 +223,7 @@ class _Localrag(TypedDict):
 
 
 class Completion(TypedDict):
-    """A reply; `localrag.ignored` names what was sent and has no effect."""
+    """A reply; `localrag.ignored` names the fields without effect."""
 
     id: str
     object: str
@@ -242,7 +250,7 @@ class _Ignored(TypedDict):
 
 
 class Embeddings(TypedDict):
-    """The vectors of texts, in their order; how many tokens they have is not counted: 0."""
+    """The vectors of texts, in their order; tokens are not counted: 0."""
 
     object: str
     model: str
@@ -259,7 +267,7 @@ class _Model(TypedDict):
 
 
 class Models(TypedDict):
-    """The corpora that a client may use, and the embedder."""
+    """The corpora of a client, and the embedder."""
 
     object: str
     data: list[_Model]
@@ -288,17 +296,17 @@ async def _complete(request: Request) -> Response:
     if not asked.stream:
         told = await desk.ask(request, call)
         return JSONResponse(_completion(asked, told))
-    # What fails at once is told by its status.
+    # An early failure has its own status.
     answering = await begun(desk.ask(request, call), _SILENCE)
     return StreamingResponse(_stream(request, asked, answering), media_type="text/event-stream")
 
 
 def _question(asked: ChatRequest) -> AskCall:
-    """The question that messages ask.
+    """The question of the messages.
 
     Raises:
-        Refused: they ask none, or of no corpus.
-        ValidationError: it is none that can be answered.
+        Refused: there is no question or no such corpus.
+        ValidationError: the question or a filter is not valid.
     """
     prefix, _slash, corpus = asked.model.partition("/")
     if prefix != _OURS:
@@ -311,8 +319,9 @@ def _question(asked: ChatRequest) -> AskCall:
             )
         )
     after = [one.text for one in before if one.role == "user" and one.text]
-    fitting = [text for text in after if len(text) <= MAX_CHARACTERS]
-    return AskCall(corpus=corpus, question=last.text, after=tuple(fitting[-MOST_BEFORE:]))
+    fitting = [text for text in after if len(text) <= LONGEST_QUESTION]
+    wanted = {**vars(asked.localrag or Filtered()), "corpus": corpus}
+    return AskCall.of(question=last.text, after=tuple(fitting[-MOST_BEFORE:]), **wanted)
 
 
 def _no_model(name: str) -> Refused:
@@ -346,7 +355,7 @@ def _usage(answer: AnswerJson) -> _Usage:
 async def _stream(
     request: Request, asked: ChatRequest, answering: "asyncio.Future[ToldJson]"
 ) -> AsyncIterator[str]:
-    """The events of a reply: signs of life while it is made, its pieces once it is checked."""
+    """The events of a reply: signs of life at first, its pieces after the check."""
     head = {
         "id": f"chatcmpl-{secrets.token_hex(12)}",
         "object": "chat.completion.chunk",
@@ -434,14 +443,13 @@ async def _models(request: Request) -> Response:
 async def _one_model(request: Request) -> Response:
     name = request.path_params["id"]
     names = _names(request)
-    # A corpus that is left out is the usual one, where there is one.
+    # Without a name it is the usual corpus, if there is one.
     if name not in names and not (name == _OURS and names):
         raise _no_model(name)
     return JSONResponse(_model(name))
 
 
 def _names(request: Request) -> list[str]:
-    """The models that a client may use: its corpora, and what embeds."""
     desk: GuardedDesk = request.app.state.desk
     names = [f"{_OURS}/{name}" for name in desk.corpora(note_of(request).holder)]
     return [*names, desk.embedder] if names and desk.embedder else names

@@ -1,8 +1,7 @@
 """The web page: ask, read the provision beside, follow its references.
 
-The server makes all of it, and no script runs: what a document says is text on the page, and a
-browser takes nothing from elsewhere. An answer has an address of its own, from which every citation
-and reference is followed, and to which a browser goes back.
+The server makes the whole page, without scripts. Words of documents are text on the page, and the
+browser loads nothing from elsewhere. Each answer has its own address.
 """
 
 import asyncio
@@ -32,20 +31,21 @@ from starlette.routing import Route
 from localrag import language
 from localrag.answer import wording
 from localrag.answer.prompts import language_of
-from localrag.doors.serve.calls import AskCall, Refusal, ShowCall, ToldJson, told
+from localrag.doors.calls import AskCall, ShowCall, problems
 from localrag.doors.serve.desk import Refused
 from localrag.doors.serve.entrance import COOKIE, Refusing, note_of
 from localrag.doors.serve.guarding import GuardedDesk, begun
 from localrag.doors.serve.holders import Holder, usual_for
+from localrag.doors.serve.work import Refusal, ToldJson
 from localrag.language import LANGUAGES, _, ngettext
 from localrag.text.harmless import harmless, one_line
 
 _TEMPLATES = Path(__file__).with_name("templates")
 _LANGUAGE = "localrag-language"
 _YEAR = 365 * 24 * 3600
-# Answers that can be gone back to.
+# Kept answers.
 _KEPT = 200
-# Fields of a form, and seconds after which an answer is waited for on the page.
+# Fields of a form, and seconds until a page shows that it waits.
 _FIELDS, _SHORT = 10, 1.0
 _CUT = "<!-- answer -->"
 
@@ -54,10 +54,10 @@ Handler = Callable[[Request], Coroutine[Any, Any, Response]]
 
 @dataclass
 class Kept:
-    """A question that was asked on the page, and its answer once it is there.
+    """A question of the page, with its answer once it is there.
 
     Attributes:
-        holder: who asked, and alone may see it.
+        holder: the client; nobody else may see it.
         call: the question.
         told: the answer.
     """
@@ -68,13 +68,13 @@ class Kept:
 
 
 class Shelf:
-    """The questions that were asked last, by names that nobody guesses."""
+    """The last questions, by random names."""
 
     def __init__(self) -> None:
         self._kept: OrderedDict[str, Kept] = OrderedDict()
 
     def put(self, kept: Kept) -> str:
-        """Keep a question, in the place of the oldest where there are many."""
+        """Keep a question; the oldest of many is dropped."""
         name = secrets.token_urlsafe(12)
         self._kept[name] = kept
         if len(self._kept) > _KEPT:
@@ -82,11 +82,7 @@ class Shelf:
         return name
 
     def get(self, name: str, holder: Holder) -> Kept:
-        """Find a question of a holder.
-
-        Raises:
-            HTTPException: it is not kept, or no longer.
-        """
+        """Find a question of a holder; raises HTTPException if there is no such question."""
         kept = self._kept.get(name)
         if kept is None or kept.holder != holder:
             raise HTTPException(404)
@@ -94,18 +90,18 @@ class Shelf:
 
 
 def wants_page(request: Request) -> bool:
-    """Whether a browser asks, for a page."""
+    """Whether a browser asks for a page."""
     return "text/html" in request.headers.get("accept", "")
 
 
 def failure(request: Request, status: int, refusal: Refusal) -> Response:
-    """The page that tells why there is no other."""
+    """The page for a failure."""
     with language.using(_code(request)):
         return _shown(request, "failure.html", status, refusal=refusal)
 
 
 def _code(request: Request) -> str:
-    """The language of a page: as chosen there, else as the browser says, else as the server."""
+    """The language of a page: chosen there, else of the browser, else of the server."""
     chosen = request.query_params.get("lang") or request.cookies.get(_LANGUAGE, "")
     if chosen in LANGUAGES:
         return chosen
@@ -114,7 +110,7 @@ def _code(request: Request) -> str:
 
 
 def _spoken(handler: Handler) -> Handler:
-    """Make a page in the language of its reader, and remember one that is chosen."""
+    """Make a page in the reader's language, and remember a choice."""
 
     @wraps(handler)
     async def speak(request: Request) -> Response:
@@ -129,7 +125,6 @@ def _spoken(handler: Handler) -> Handler:
 
 
 def _shown_harmless(value: Any) -> Any:
-    """What stands in a template, harmless; markup that a template has made stays."""
     return harmless(value) if type(value) is str else value
 
 
@@ -141,12 +136,12 @@ def _environment() -> Environment:
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
-        # A text on the page reorders nothing around it, and begins no line of its own.
+        # Texts cannot reorder the page or begin lines.
         finalize=_shown_harmless,
     )
     made.globals |= {"_": _, "ngettext": ngettext, "wording": wording, "languages": LANGUAGES}
     made.globals["one_line"] = one_line
-    # A screen reader reads a text in the voice of its language, whatever that of the page.
+    # A screen reader needs the language of each text.
     made.globals["language_of"] = language_of
     return made
 
@@ -176,7 +171,7 @@ def _shown(request: Request, template: str, status: int = 200, **values: Any) ->
 
 
 def _linker(request: Request) -> Callable[..., str]:
-    """Writes the address of this page with other parameters: what is read beside, the language."""
+    """Writes the address of this page with other parameters."""
     # Two slashes, or one and a backslash, would begin the name of another server.
     path = "/" + quote(request.scope["path"].lstrip("/"), errors="replace")
 
@@ -195,37 +190,36 @@ async def _home(request: Request) -> Response:
 
 @_spoken
 async def _provision(request: Request) -> Response:
-    """A provision, several, or what a law holds, with no answer at its side."""
     return _shown(request, "read.html", **await _beside(request))
 
 
 async def _beside(request: Request, corpus: str = "") -> Mapping[str, Any]:
-    """What is read beside an answer, or alone; why it is not there where it is not."""
+    """The provision in view, or the reason for its absence."""
     at, corpus = request.query_params.get("at", ""), request.query_params.get("corpus", corpus)
     if not at:
         return {}
     desk: GuardedDesk = request.app.state.desk
     named = {"corpus": corpus} if corpus else {}
     try:
-        call = ShowCall(corpus=corpus, citation=at)
+        call = ShowCall.of(corpus=corpus, citation=at)
         return {**named, "beside": json.loads(await desk.look_up(request, "show", call))}
     except Refused as refused:
         return {**named, "refusal": refused.refusal}
     except ValidationError as error:
-        return {"refusal": Refusal("UsageError", told(error), "", 2)}
+        return {"refusal": Refusal("UsageError", problems(error), "", 2)}
 
 
 @_spoken
 async def _ask(request: Request) -> Response:
-    """Take a question, and lead to the page of its answer."""
+    """Take a question, and redirect to its answer."""
     form = await _form(request)
     question = form.get("question", "").strip()
     if not question:
         return RedirectResponse("/", 303)
-    call = AskCall(
+    call = AskCall.of(
         question=question, corpus=form.get("corpus", ""), model="without-model" not in form
     )
-    # It stays one of the corpus that is meant now, whatever is read beside it later.
+    # The corpus is fixed now, for all later pages.
     call = request.app.state.desk.allowed(request, call)
     name = request.app.state.shelf.put(Kept(note_of(request).holder, call))
     return RedirectResponse(f"/answers/{name}#answer", 303)
@@ -235,7 +229,7 @@ async def _ask(request: Request) -> Response:
 async def _answer(request: Request) -> Response:
     shelf: Shelf = request.app.state.shelf
     kept = shelf.get(request.path_params["name"], note_of(request).holder)
-    # With a corpus that is forgotten go the answers that quote it.
+    # Answers from a forgotten corpus are gone too.
     request.app.state.desk.allowed(request, kept.call)
     if kept.told is None:
         answering = await begun(_answered(request, kept), _SHORT)
@@ -263,7 +257,7 @@ def _of(kept: Kept) -> dict[str, Any]:
 async def _awaited(
     request: Request, kept: Kept, answering: "asyncio.Future[None]", code: str
 ) -> AsyncIterator[str]:
-    """The page of an answer that takes long: its head, and the rest when it is there."""
+    """The page of a slow answer: its head, then the rest."""
     values = _of(kept)
 
     def part(number: int, **more: Any) -> str:
@@ -284,10 +278,10 @@ async def _awaited(
 
 @_spoken
 async def _sign_in(request: Request) -> Response:
-    """Take a token, and give the browser a session for it; or ask for one.
+    """Exchange a token for a session of the browser, or ask for one.
 
-    The address that a server prints has the token in it: it is led on at once to one without. Where
-    another page leads there, nobody is signed in: it would be with the token of somebody else.
+    The printed address contains the token; the browser is redirected to one without it. A link on
+    another page signs nobody in: the token could belong to somebody else.
     """
     if request.method == "POST":
         token = (await _form(request)).get("token", "").strip()
@@ -314,11 +308,7 @@ async def _sign_out(request: Request) -> Response:
 
 
 async def _form(request: Request) -> dict[str, str]:
-    """The fields of a form.
-
-    Raises:
-        HTTPException: it is none.
-    """
+    """The fields of a form; raises HTTPException if it cannot be read."""
     try:
         text = (await request.body()).decode()
         return dict(parse_qsl(text, max_num_fields=_FIELDS))

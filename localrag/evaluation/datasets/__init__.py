@@ -1,1 +1,1 @@
-"""Datasets: declared as data, brought in, read and checked."""
+"""Datasets: declarations, files, questions."""

@@ -1,11 +1,10 @@
-"""Bringing a dataset into the workspace from a folder: its questions and their corpus.
+"""Bring a dataset from a folder into the workspace: questions and corpus.
 
-The folder is laid out as the dataset declares. What is done is not done again: the questions are
-compared by hash. `localrag.corpus.ingest` adds and indexes the corpus, and continues after a stop.
+The folder has the declared layout. Work already done is skipped: files are compared by hash, and
+the corpus continues as in `localrag.corpus.ingest`.
 
-Gold passages that the corpus lacks become documents of their own. A file of such excerpts holds a
-JSON object a line: ``law_id`` (null for what is no statute), ``law_title``, ``article`` and
-``text``. Laws in a newer state than that of the corpus are one reason for them, guidelines another.
+Gold passages missing from the corpus become documents. Each line of such a file of excerpts is a
+JSON object with ``law_id`` (null outside statutes), ``law_title``, ``article`` and ``text``.
 """
 
 import json
@@ -43,11 +42,10 @@ from localrag.text.progress import ignore
 
 @dataclass(frozen=True, slots=True)
 class Missing:
-    """A declared file or folder that was not there.
+    """A declared file or folder that is missing.
 
     Attributes:
-        path: as declared.
-        hint: how to come by it; may be empty.
+        hint: how to get it; may be "".
     """
 
     path: str
@@ -56,14 +54,12 @@ class Missing:
 
 @dataclass(frozen=True, slots=True)
 class Brought:
-    """What was brought in.
+    """Result of bringing in a dataset.
 
     Attributes:
-        dataset: the declaration.
-        new: splits whose file is new or has changed.
-        unchanged: splits whose file was here already.
-        missing: what was not there, and is not here either.
-        added, indexed: what became of the corpus; None where nothing of it was there.
+        new: splits with a new or changed file.
+        missing: neither in the folder nor in the workspace.
+        added, indexed: results for the corpus; None if it was missing.
     """
 
     dataset: Dataset
@@ -75,7 +71,7 @@ class Brought:
 
     @property
     def failed(self) -> bool:
-        """Whether a file of the corpus could not be entered."""
+        """Whether a file of the corpus was not entered."""
         reports = (self.added, self.indexed)
         return any(report is not None and report.failed for report in reports)
 
@@ -88,21 +84,20 @@ def add(
     *,
     on_event: Listener = ignore,
 ) -> Brought:
-    """Bring in what a folder holds of a dataset; running it again goes on, or changes nothing.
+    """Bring in a folder's part of a dataset. Repeating it continues, or changes nothing.
 
     Args:
-        workspace: where to.
-        name_or_path: a dataset by name, or by the path of its declaration.
-        folder: laid out as declared; parts of it may be missing.
+        workspace: the target.
+        name_or_path: name of a dataset, or path of its declaration.
+        folder: in the declared layout; parts may be missing.
         config: settings of the corpus.
-        on_event: told how the corpus comes along.
+        on_event: receives the progress of the corpus.
 
     Raises:
-        NotFoundError: there is no such dataset or folder, or the folder has nothing of it.
-        InputError: a file has another hash than declared, cannot be read as questions, or is a
-            link; nothing of that file is taken.
-        BusyError: another process is bringing it in, or writing the corpus.
-        StorageError: the disk is full or cannot be written; what was there stays.
+        NotFoundError: the dataset or folder does not exist, or the folder has nothing of it.
+        InputError: a file has another hash, holds no questions, or is a link. It is not taken.
+        BusyError: another process brings it in, or writes the corpus.
+        StorageError: the disk is full or not writable. Earlier files are unchanged.
     """
     dataset, declaration = _declared(workspace, name_or_path)
     files = [split.file for split in dataset.splits]
@@ -139,10 +134,10 @@ def add(
 
 
 def take(shelf: Shelf, dataset: Dataset, split: Split, content: bytes, source: str) -> bool:
-    """Land the file of a split, if it is what was declared; returns whether anything changed.
+    """Store the file of a split, if it is as declared; returns whether anything changed.
 
     Raises:
-        InputError: it has another hash, or cannot be read as questions.
+        InputError: it has another hash, or holds no questions.
         StorageError: it cannot be written.
     """
     require_hash(
@@ -151,27 +146,26 @@ def take(shelf: Shelf, dataset: Dataset, split: Split, content: bytes, source: s
         split.sha256,
         dataset.name,
         UNDECLARED,
-        N_("Get the file anew from where the dataset is published."),
+        N_("Get the file again from the publisher of the dataset."),
     )
-    # The names of laws make no question unreadable.
+    # Names of laws are not needed to check the questions.
     read(dataset.reader, split.file, content, Sources())
     return shelf.land(split.file, content, source)
 
 
 def missing_of(dataset: Dataset, paths: Sequence[str]) -> tuple[Missing, ...]:
-    """What is missing, with the hints of the dataset, or the command that fetches it."""
+    """Missing parts, with a hint or the command that fetches them."""
     fetched = _("Fetch it: localrag data download {dataset}").format(dataset=dataset.name)
     hints = {split.file: fetched for split in dataset.splits if split.url} | dict(dataset.hints)
     return tuple(Missing(path, hints.get(path, "")) for path in paths)
 
 
 def inside(folder: Path, relative: str) -> Path | None:
-    """A file or folder below `folder`; None if there is none.
+    """A file or folder below `folder`; None if it is missing.
 
     Raises:
-        NotFoundError: there is no such folder.
-        InputError: the file, the way to it, or something below it is a link, which can lead
-            out of the folder; or it cannot be looked up.
+        NotFoundError: the folder does not exist.
+        InputError: the path leads through a link, or cannot be read.
     """
     try:
         if not folder.is_dir():
@@ -219,7 +213,7 @@ def _corpus(
 
 
 def _declared(workspace: Workspace, name_or_path: str) -> tuple[Dataset, Path | None]:
-    """The dataset, and its declaration if the workspace has none of it yet."""
+    """The dataset, and its declaration if the workspace has none."""
     found = find(workspace, name_or_path)
     path = Path(name_or_path).expanduser()
     if path.suffix.lower() == ".toml":
@@ -253,14 +247,10 @@ def _excerpts(shelf: Shelf, part: str, path: Path) -> Path:
 
 
 def as_documents(name: str, content: bytes) -> str:
-    """The excerpts of a file as documents ``{id, title, text}``, a JSON object a line.
-
-    Args:
-        name: of the file, for messages.
-        content: the whole file.
+    """The excerpts of a file as documents ``{id, title, text}``, one JSON object a line.
 
     Raises:
-        InputError: an entry is no excerpt; names the first such line.
+        InputError: a line is no excerpt; names the first.
     """
     return "".join(json.dumps(one, ensure_ascii=False) + "\n" for one in _documents(name, content))
 

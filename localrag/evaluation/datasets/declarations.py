@@ -1,4 +1,4 @@
-"""Datasets as they are declared: TOML files, those of localrag and those of a user."""
+"""Declarations of datasets: TOML files of localrag and of users."""
 
 import functools
 import tomllib
@@ -28,7 +28,7 @@ def _inside(path: str) -> str:
 
 
 def _unreserved(path: str) -> str:
-    # Some file systems take upper and lower case for one.
+    # Some file systems ignore case.
     plain = path.casefold()
     if PurePosixPath(plain).parts[0] in RESERVED or plain.endswith(PASSING):
         raise ValueError(
@@ -80,15 +80,15 @@ _DATASET = TypeAdapter(Dataset)
 
 @functools.cache
 def declared() -> Mapping[str, Dataset]:
-    """The datasets that localrag knows, by name."""
+    """Datasets that come with localrag, by name."""
     return {path.stem: read_declaration(path) for path in sorted(_FOLDER.glob("*.toml"))}
 
 
 def read_declaration(path: Path, name: str = "") -> Dataset:
-    """Read the declaration of a dataset, which is called like its file unless `name` is given.
+    """Read the declaration of a dataset; without `name` the dataset has the name of the file.
 
     Raises:
-        InputError: it cannot be read, or is not valid; names every fault.
+        InputError: it is unreadable or invalid; names every fault.
     """
     try:
         with path.open("rb") as file:
@@ -121,7 +121,7 @@ def _contradictions(read: _Declaration) -> list[str]:
     for what, values in (
         ("splits: the name", [split.name for split in read.splits]),
         ("splits: the file", [split.file for split in read.splits]),
-        # They are kept by it.
+        # Files are kept under this name.
         ("excerpts: the name", [PurePosixPath(path).stem for path in read.excerpts]),
     ):
         faults += [

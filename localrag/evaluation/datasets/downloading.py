@@ -1,7 +1,6 @@
-"""Fetching the questions of a dataset from where they are published.
+"""Download the questions of a dataset.
 
-Beside the pulling of models this is the only part of localrag that opens a connection, and only
-to the addresses that the declaration names.
+It connects only to the addresses in the declaration.
 """
 
 from collections.abc import Callable, Iterator
@@ -23,7 +22,7 @@ if TYPE_CHECKING:
     import httpx
 
 OnProgress = Callable[[str, int, int], None]
-"""Called with a file, the bytes of it that have come, and those it has; 0 where it is not said."""
+"""Called with a file, the bytes received, and its size (0 if unknown)."""
 
 _TIMEOUT = 30.0
 """Seconds without a sign of life of the server."""
@@ -40,23 +39,21 @@ def download(
     *,
     on_progress: OnProgress = lambda *_: None,
 ) -> Brought:
-    """Fetch the files of a dataset that have an address and are not here; checks every hash.
+    """Download missing files of a dataset, and check their hashes.
 
-    A download that was interrupted goes on where the declaration pins a hash, which tells whether
-    the parts belong together; otherwise it begins anew.
+    An interrupted download continues if its hash is declared; otherwise it starts again.
 
     Args:
-        workspace: where to.
-        name_or_path: a dataset by name, or by the path of a declaration in the workspace.
-        on_progress: called as the bytes come.
+        workspace: the target.
+        name_or_path: name of a dataset, or path of a declaration in the workspace.
+        on_progress: called with the bytes received.
 
     Raises:
-        NotFoundError: there is no such dataset.
-        UsageError: none of its files has an address, or one has none of https.
-        InputError: the server does not answer, refuses, sends us on to what is not https, or
-            sends something else than declared.
-        BusyError: another process is bringing it in.
-        StorageError: the disk is full or cannot be written.
+        NotFoundError: the dataset does not exist.
+        UsageError: no file has an address, or an address is not https.
+        InputError: the server fails, redirects to an address without https, or sends another file.
+        BusyError: another process brings the dataset in.
+        StorageError: the disk is full or not writable.
     """
     dataset, folder = find(workspace, name_or_path)
     if folder.parent != workspace.datasets:
@@ -85,7 +82,7 @@ def download(
             try:
                 take(shelf, dataset, split, content_of(part), split.url)
             finally:
-                # Whole, it is in its place; else it is not what was declared.
+                # A complete file is in its place; any other differs from the declaration.
                 part.unlink(missing_ok=True)
             new.append(split.name)
     without = [split.file for split in dataset.splits if not split.url]
@@ -103,7 +100,7 @@ def _is_here(shelf: Shelf, split: Split) -> bool:
 
 @contextmanager
 def _growing(shelf: Shelf, split: Split) -> Iterator[Path]:
-    """The file that a download grows in; broken off it stays only if a later one can go on."""
+    """The partial file of a download; a stopped one stays only if it can be continued."""
     part = shelf.folder / f"{split.file}{DOWNLOAD}"
     try:
         yield part
@@ -169,11 +166,11 @@ def _fetch(
 
 
 def _require_https(dataset: Dataset, split: Split, request: "httpx.Request") -> None:
-    """Let a request pass that is safe on its way, also one that a server has sent us on to."""
+    """Refuse a request, or a redirect, to an address without https."""
     import httpx
 
     url, declared = request.url, httpx.URL(split.url)
-    # What was declared to come over https does not come from this machine.
+    # An https address must not lead to this machine.
     if url.scheme == "https" or (declared.scheme == "http" and url.host in _THIS_MACHINE):
         return
     if url == declared:
@@ -197,7 +194,7 @@ def _told(dataset: Dataset, split: Split) -> Iterator[None]:
 
     try:
         yield
-    # A proxy that the environment names can need a package that is not there.
+    # A proxy of the environment may need a missing package.
     except (httpx.HTTPError, httpx.InvalidURL, ValueError, ImportError) as error:
         raise InputError(
             N_("{url} cannot be fetched ({problem})."),

@@ -1,10 +1,10 @@
-"""The files of a dataset in a workspace: landed whole, with the hash they had when they came.
+"""Files of a dataset in a workspace, each written whole and recorded with its hash.
 
 ::
 
-    datasets/<name>/dataset.toml      the declaration, if it is a user's own
+    datasets/<name>/dataset.toml      the declaration of a user
     datasets/<name>/<file of a split>
-    datasets/<name>/excerpts/…        what the corpus was given besides its files
+    datasets/<name>/excerpts/…        documents added to the corpus
     datasets/<name>/received.json     hash, size, origin and date of each file
 """
 
@@ -31,21 +31,14 @@ _PART = ".part"
 DOWNLOAD = ".download"
 """The suffix of a file that is coming over the network."""
 RESERVED = (DECLARATION, EXCERPTS, _RECORD, _LOCK)
-"""What the folder itself holds, which no declared file can be called or lie under."""
+"""Names in the folder that no declared path may begin with."""
 PASSING = (_PART, DOWNLOAD)
-"""What the names of files end with that are not whole yet."""
+"""Endings of the names of partial files."""
 
 
 @dataclass(frozen=True, slots=True)
 class Received:
-    """A file as it came.
-
-    Attributes:
-        sha256: in hexadecimal digits.
-        bytes: its size.
-        source: the address or path it came from.
-        date: ISO date and time (UTC).
-    """
+    """Record of a received file."""
 
     sha256: str
     bytes: int
@@ -58,28 +51,24 @@ _RECEIVED = TypeAdapter(dict[str, Received])
 
 @dataclass(frozen=True, slots=True)
 class Shelf:
-    """The folder of one dataset, which need not exist.
-
-    Attributes:
-        folder: its path.
-    """
+    """The folder of one dataset. It may be missing."""
 
     folder: Path
 
     @classmethod
     def of(cls, workspace: Workspace, name: str) -> "Shelf":
-        """The folder of the dataset of this name.
+        """The folder of a dataset by name.
 
         Raises:
-            UsageError: the name could not be that of a folder, or of the dataset's corpus.
+            UsageError: the name is not valid for a folder or a corpus.
         """
         return cls(workspace.datasets / workspace.corpus(name).name)
 
     def received(self) -> dict[str, Received]:
-        """The files that came, by their path in the folder.
+        """Records of received files, by path in the folder.
 
         Raises:
-            WorkspaceError: the record of them is damaged.
+            WorkspaceError: the record is damaged.
         """
         path = self.folder / _RECORD
         try:
@@ -95,10 +84,10 @@ class Shelf:
             ) from error
 
     def land(self, file: str, content: bytes, source: str) -> bool:
-        """Put a file in its place, flushed to the disk; returns whether anything changed.
+        """Write a file and flush it to the disk; returns whether anything changed.
 
         Raises:
-            StorageError: it cannot be written; what was there before stays.
+            StorageError: it cannot be written. The earlier file is unchanged.
         """
         target = self.folder / file
         # A path need not be Unicode; the record is.
@@ -112,7 +101,7 @@ class Shelf:
             make_folder(target.parent)
             with replacing(target, target.with_name(f"{target.name}{_PART}")) as writer:
                 writer.write(content)
-                # A file without an entry is taken for none; an entry without its file too.
+                # A file without a record counts as missing, and the reverse.
                 self._note(known | {file: entry})
         return True
 
@@ -131,7 +120,7 @@ class Shelf:
         return locked(self.folder / _LOCK, busy)
 
     def writing(self) -> AbstractContextManager[None]:
-        """Tell what the system says about the disk as `StorageError`."""
+        """Convert errors of the disk to `StorageError`."""
         return storing(self.folder)
 
     def _note(self, entries: dict[str, Received]) -> None:
@@ -143,8 +132,8 @@ def content_of(path: Path) -> bytes:
     """The bytes of a file of questions.
 
     Raises:
-        NotFoundError: there is no such file.
-        InputError: it is no file, too large, or cannot be read.
+        NotFoundError: it does not exist.
+        InputError: it is not a file, too large, or unreadable.
     """
     try:
         if not path.exists():
@@ -184,18 +173,18 @@ UNDECLARED = N_("{path} has the SHA-256 {found}, but the declaration of {dataset
 def require_hash(
     path: str, content: bytes, expected: str, dataset: str, refused: str, cure: str
 ) -> None:
-    """Compare a file with the hash it should have; an empty one stands for any.
+    """Compare a file with its expected hash; an empty hash allows any file.
 
     Args:
         path: of the file, for the message.
         content: the whole file.
         expected: the hash.
         dataset: its name, for the message.
-        refused: the message, which names path, dataset and both hashes.
-        cure: what to do; a message that may name the dataset.
+        refused: the message, with path, dataset and both hashes.
+        cure: a second message, with the dataset.
 
     Raises:
-        InputError: it has another.
+        InputError: the hash differs.
     """
     found = digest(content)
     if expected and found != expected:

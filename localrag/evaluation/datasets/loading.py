@@ -1,4 +1,4 @@
-"""Datasets by name or path, and their questions, read and checked."""
+"""Find datasets by name or path; read and check their questions."""
 
 import difflib
 import re
@@ -9,7 +9,7 @@ from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
-from localrag.corpus.readers.knowledge_store import CLAIM_OF, STORE
+from localrag.corpus.readers.json_files import CLAIM_OF, STORE
 from localrag.corpus.store import CorpusStore
 from localrag.corpus.types import LawRow
 from localrag.corpus.workspace import Workspace
@@ -40,39 +40,39 @@ _AGAIN = N_("Bring it in again: localrag data add {dataset} FOLDER")
 
 
 class FoundDataset(NamedTuple):
-    """A dataset, and the folder its files are in."""
+    """A dataset, and the folder of its files."""
 
     dataset: Dataset
     folder: Path
 
 
 def corpus_name(dataset: Dataset) -> str:
-    """The corpus that the dataset brings along; "" where it has none of its own."""
+    """The corpus of a dataset; "" if it has none."""
     return dataset.name if parts_of_corpus(dataset) else ""
 
 
 def parts_of_corpus(dataset: Dataset) -> list[str]:
-    """What the dataset declares its corpus to be made of; nothing where it has none of its own."""
+    """The declared parts of a dataset's corpus."""
     return [*dataset.corpus, *dataset.excerpts]
 
 
 def known(workspace: Workspace) -> list[Dataset]:
-    """The datasets that can be named: those of localrag, then those brought in by the user.
+    """Datasets by name: first localrag's, then the user's.
 
-    Those whose declaration is not valid are left to `damaged`.
+    `damaged` reports invalid declarations.
     """
     own = (one for one in _own(workspace) if isinstance(one, Dataset))
     return [*declared().values(), *own]
 
 
 def damaged(workspace: Workspace) -> list[InputError]:
-    """What is wrong with the declarations in the workspace that are not valid, one error each."""
+    """One error for each invalid declaration in the workspace."""
     return [one for one in _own(workspace) if isinstance(one, InputError)]
 
 
 def _own(workspace: Workspace) -> Iterator[Dataset | InputError]:
     for path in sorted(workspace.datasets.glob(f"*/{DECLARATION}")):
-        # A folder whose name no dataset can have (a copy made by hand) is none.
+        # Skip folders with an invalid name, such as copies made by hand.
         with suppress(UsageError):
             name = Shelf.of(workspace, path.parent.name).folder.name
             try:
@@ -85,15 +85,14 @@ def find(workspace: Workspace, name_or_path: str) -> FoundDataset:
     """Find a dataset.
 
     Args:
-        workspace: where the files of a dataset with a name lie.
-        name_or_path: a name; the path of a declaration (``.toml``), whose files lie beside it; or
-            the path of a single file of questions as `readers.choices` reads it, which is called
-            after the file.
+        workspace: holds the files of datasets with a name.
+        name_or_path: a name; the path of a declaration (``.toml``) with its files beside it; or the
+            path of a file of questions (`readers.choices`).
 
     Raises:
         NotFoundError: there is none.
-        InputError: the declaration is not valid, or the file holds no questions in JSON.
-        UsageError: the name could be none.
+        InputError: the declaration is invalid, or the file holds no questions in JSON.
+        UsageError: the name is invalid.
     """
     path = _path(name_or_path)
     if path.suffix.lower() == ".toml":
@@ -134,28 +133,24 @@ def load(
     """Read the questions of a dataset.
 
     Args:
-        workspace: where it lies.
-        name_or_path: as for `find`.
-        split: a name; without one the first split that is at hand.
-        file: questions in the format of the dataset, to be read instead. They are the user's own,
-            unless the file is that of a split whose hash is declared.
-        corpus: in which the ids of the laws and documents that gold places name are looked up;
-            without it, the one of the dataset.
-        own_documents: whether each question is asked of the documents alone that come with it.
-        unanswerable: whether each is followed by a variant that its documents do not answer: those
-            that support its answer are left out of them. Takes own documents for granted.
-        gold_alone: whether questions without options will do, for their gold places.
-        limit: so many questions, variants counted; 0 for all. The documents of no others are
-            needed.
+        workspace: holds the dataset.
+        name_or_path: as in `find`.
+        split: a name; by default the first split present.
+        file: questions to read instead, in the format of the dataset. They are the user's own,
+            unless the hash is that of a split.
+        corpus: for ids of laws and documents in gold places; by default the one of the dataset.
+        own_documents: ask each question of its own documents only.
+        unanswerable: add to each question a variant without its supporting documents. Implies
+            `own_documents`.
+        gold_alone: accept questions without options, for their gold places.
+        limit: questions from the first, variants included; 0 for all.
 
     Raises:
-        NotFoundError: there is no such dataset or file, or it is not at hand yet; or the corpus
-            lacks documents that come with the questions.
-        InputError: the file is not what the declaration, or the record of its arrival, says, or
-            some question of it cannot be used; names every defect.
-        UsageError: the dataset has no such split; or its questions come without documents, or do
-            not tell which of these support their answers.
-        WorkspaceError: the record of arrivals is damaged.
+        NotFoundError: the dataset, the file or documents of the questions are missing.
+        InputError: the file differs from its declaration or record, or a question is unusable;
+            names every defect.
+        UsageError: the split does not exist, or the questions have no or no supporting documents.
+        WorkspaceError: the record of received files is damaged.
     """
     dataset, folder = find(workspace, name_or_path)
     own_documents = own_documents or unanswerable
@@ -186,8 +181,8 @@ def load(
     if lacking:
         raise NotFoundError(
             N_(
-                "The corpus {corpus!r} lacks {n:,} of the paragraphs that come with the questions, "
-                "such as one of {title!r}."
+                "The corpus {corpus!r} does not have {n:,} of the paragraphs of the "
+                "questions, such as one of {title!r}."
             ),
             N_(
                 "Add them: localrag add {file} --corpus {corpus}, then: localrag index --corpus "
@@ -212,7 +207,7 @@ def load(
 
 
 def _first(questions: Iterable[Question], limit: int, *, unanswerable: bool) -> Iterator[Question]:
-    """The first questions, up to a limit that counts variants; all for a limit of 0."""
+    """The first questions, with a limit that counts variants; 0 for all."""
     left = limit
     for question in questions:
         yield question
@@ -222,7 +217,7 @@ def _first(questions: Iterable[Question], limit: int, *, unanswerable: bool) -> 
 
 
 def _with_variants(questions: Iterable[Question]) -> Iterator[Question]:
-    """Each question that has an answer, and after it the same without what supports the answer."""
+    """Each answerable question, followed by its variant without supporting documents."""
     for question in questions:
         if not question.answer:
             yield question
@@ -231,7 +226,7 @@ def _with_variants(questions: Iterable[Question]) -> Iterator[Question]:
         if not supporting:
             raise UsageError(
                 N_("It is not told which paragraphs support the answer of {question!r}."),
-                N_("Name a split that tells it (--split), or leave out --unanswerable."),
+                N_("Name a split that shows it (--split), or leave out --unanswerable."),
                 question=question.id,
             )
         left = tuple(id_ for id_ in question.query.filters.documents if id_ not in supporting)
@@ -256,12 +251,12 @@ def _with_variants(questions: Iterable[Question]) -> Iterator[Question]:
 
 
 def splits_at_hand(dataset: Dataset, folder: Path) -> list[Split]:
-    """The splits whose file is there."""
+    """Splits whose file is present."""
     return [split for split in dataset.splits if (folder / split.file).is_file()]
 
 
 def synonyms_at_hand(found: FoundDataset) -> list[Path]:
-    """The files of synonyms of a dataset that are there, in their order."""
+    """Present files of synonyms, in their order."""
     paths = (found.folder / file for file in found.dataset.synonyms)
     return [path for path in paths if path.is_file()]
 
@@ -319,9 +314,8 @@ def _refuse_sheet(path: Path) -> None:
         raise InputError(
             N_("{path} cannot be read as questions: JSON Lines (.jsonl) or JSON (.json) only."),
             N_(
-                "Write an object for each question, with the fields id, question, "
-                "options (or choices) and answer, and, where they are known, "
-                "context, gold and groups."
+                "Write an object for each question, with the fields id, question, options "
+                "(or choices) and answer. Optional: context, gold and groups."
             ),
             path=path,
         )
@@ -340,9 +334,9 @@ def _undeclared(path: Path) -> Dataset:
 
 
 def _plain(stem: str) -> str:
-    """The name of a file as that of a dataset, whose folders of runs are called by it."""
+    """A file name as the name of a dataset and its folders."""
     plain = re.sub(r"[^\w.-]+", "-", stem).strip("-.")[:_LONGEST_NAME].strip("-.")
-    # A file that is called like a dataset of localrag is not that dataset.
+    # A file with the name of a dataset of localrag is another dataset.
     return f"{plain}-file" if plain in declared() else plain or "questions"
 
 
@@ -353,7 +347,7 @@ def _of_own_questions(dataset: Dataset, file: str, sha256: str) -> Dataset:
 
 @contextmanager
 def _opened(workspace: Workspace, corpus: str) -> Iterator[CorpusStore | None]:
-    """The store of a corpus; None for "", and where there is none."""
+    """The store of a corpus; None if it does not exist."""
     place = workspace.corpus(corpus).store if corpus else None
     if place is None or not place.exists():
         yield None
@@ -363,7 +357,7 @@ def _opened(workspace: Workspace, corpus: str) -> Iterator[CorpusStore | None]:
 
 
 def _law_names(workspace: Workspace, corpus: str) -> LawNames | None:
-    """The names of the laws of a corpus, with those that it holds excerpts of; "" has none."""
+    """Names of the laws in a corpus, and of its excerpts."""
     with _opened(workspace, corpus) as store:
         if store is None:
             return None
@@ -375,12 +369,12 @@ def _law_names(workspace: Workspace, corpus: str) -> LawNames | None:
 
 
 def _titled(workspace: Workspace, corpus: str, *, every_text: bool) -> Titled:
-    """The documents of a corpus that are no laws; "" has none.
+    """Documents of a corpus outside laws.
 
     Args:
-        workspace: where it lies.
-        corpus: its name.
-        every_text: whether texts come also with those that alone bear their title.
+        workspace: holds the corpus.
+        corpus: its name; may be "".
+        every_text: include texts even for unique titles.
     """
     ids: dict[str, list[str]] = {}
     with _opened(workspace, corpus) as store:
@@ -396,13 +390,13 @@ def _titled(workspace: Workspace, corpus: str, *, every_text: bool) -> Titled:
 
 
 def _stored(workspace: Workspace, corpus: str) -> Stored:
-    """The pages that a corpus has of the knowledge store of AVeriTeC; "" has none."""
+    """Pages of AVeriTeC's knowledge store in a corpus."""
     found: dict[str, dict[str, str]] = {}
     with _opened(workspace, corpus) as store:
         for page in store.documents(STORE) if store else ():
             pages = found.setdefault(page.metadata[CLAIM_OF], {})
             url = page.metadata.get("url", "")
-            # A page without an address, or scraped twice, is a page of the claim all the same.
+            # Pages without an address, or scraped twice, belong to the claim too.
             pages[url if url and url not in pages else page.id] = page.id
     return found
 
@@ -414,10 +408,10 @@ def _excerpted(store: CorpusStore) -> Iterator[tuple[str, str]]:
 
 
 def require_own_name(dataset: Dataset) -> None:
-    """Refuse a declaration of a user that is called like one of localrag.
+    """Refuse a user's declaration with the name of a dataset of localrag.
 
     Raises:
-        InputError: it is.
+        InputError: the name is taken.
     """
     if dataset.name in declared():
         raise InputError(

@@ -1,4 +1,4 @@
-"""Measures of answers in words, by the name that a dataset declares."""
+"""Measures of answers in free text, by the name in a declaration."""
 
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
@@ -22,4 +22,4 @@ MEASURES: Mapping[str, Callable[[Sequence[Path]], Measure]] = {
     "collection": collection.opened,
     CLAIMS: averitec.opened,
 }
-"""What opens each measure, given the dictionaries of synonyms that its dataset has at hand."""
+"""Opens a measure with the present files of synonyms."""

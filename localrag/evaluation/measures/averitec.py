@@ -1,23 +1,158 @@
-"""The measures of AVeriTeC: verdicts, and the evidence they rest on.
+"""Measures of AVeriTeC: verdicts, and their evidence by METEOR.
 
 Source: Schlichtkrull, Guo and Vlachos, "AVeriTeC: A Dataset for Real-world Claim Verification with
-Evidence from the Web" (NeurIPS 2023), section 4; the script eval.py of MichSchli/AVeriTeC, whose
-rules are kept: of the evidence given only the first ten questions, or questions with answers,
-count; it is assigned to that of the dataset so that the sum of METEOR is highest (the Hungarian
-method), and the sum is divided by the number of those of the dataset, so that what is given besides
-costs nothing; at a level λ a verdict is right only where this score of questions and answers is
-above λ.
+Evidence from the Web" (NeurIPS 2023), section 4; eval.py of MichSchli/AVeriTeC. The first ten
+questions of the evidence count. They are assigned to the dataset's with the highest sum of METEOR
+(Hungarian method), divided by the number of the dataset's. At level λ a verdict is right only if
+the score of questions and answers is above λ.
+
+METEOR (Banerjee and Lavie, 2005) is NLTK's. It matches words, stems and, with WordNet (Miller,
+1995), words that share a sense. WordNet and the trained sentence splitter are looked for in NLTK's
+folders, WordNet also in Debian's wordnet-base. Nothing is downloaded.
 """
 
+import io
+import warnings
 from collections.abc import Iterable, Mapping, Sequence
-from functools import partial
+from functools import lru_cache, partial
+from importlib.metadata import version
 from pathlib import Path
+from typing import IO, TYPE_CHECKING, Any, Self
 
 from localrag.answer.types import FactCheck
 from localrag.corpus.types import Triple
-from localrag.evaluation.measures.meteor import EXTRA, Meteor
 from localrag.evaluation.types import Measure, Question
 from localrag.text.facts import Fact, FactKind
+from localrag_indexes.analysis.analyzer import split_sentences
+
+if TYPE_CHECKING:
+    from nltk.corpus.reader.wordnet import WordNetCorpusReader
+
+EXTRA = "averitec"
+"""The extra with the packages of METEOR."""
+
+DEBIAN = Path("/usr/share/wordnet")
+"""Where Debian's package wordnet-base has WordNet."""
+
+# Scores in the cache: texts of one claim are compared repeatedly.
+_KEPT = 50_000
+# The names of NLTK for the splitter of sentences and for WordNet.
+_PUNKT, _WORDNET = "tokenizers/punkt_tab", "corpora/wordnet"
+# Number of WordNet's lexicographer files. Debian omits the table of their names, and synonyms do
+# not need it.
+_LEXNAMES = 45
+
+
+class Meteor:
+    """Similarity of texts, 0 to 1; for one thread at a time.
+
+    Attributes:
+        notes: versions used, and parts that are missing.
+
+    Args:
+        wordnet: returns senses of words; None matches only words and stems.
+        punkt: whether NLTK splits sentences; otherwise localrag does.
+    """
+
+    def __init__(self, wordnet: "WordNetCorpusReader | None", *, punkt: bool) -> None:
+        made_with = Fact(FactKind.METEOR_MADE_WITH, version=version("nltk"))
+        self.notes = [made_with]
+        if wordnet is None:
+            self.notes.append(Fact(FactKind.METEOR_WITHOUT_WORDNET, path=str(DEBIAN)))
+        if not punkt:
+            self.notes.append(Fact(FactKind.METEOR_OTHER_SENTENCES))
+        self._wordnet: Any = wordnet or _NoSenses()
+        self._punkt = punkt
+        self._score = lru_cache(_KEPT)(self._computed)
+        self._tokens = lru_cache(_KEPT)(self._cut)
+
+    @classmethod
+    def open(cls) -> Self | None:
+        """METEOR with the data installed; None without NLTK."""
+        try:
+            import nltk.data
+            import scipy  # noqa: F401 - what is measured with it takes both
+        except ImportError:
+            return None
+        return cls(_wordnet(), punkt=_has(nltk.data, _PUNKT))
+
+    def __call__(self, candidate: str, reference: str) -> float:
+        """Similarity of a candidate to the reference."""
+        return self._score(candidate, reference)
+
+    def _computed(self, candidate: str, reference: str) -> float:
+        from nltk.translate.meteor_score import single_meteor_score
+
+        tokens = self._tokens(reference), self._tokens(candidate)
+        return float(single_meteor_score(*tokens, wordnet=self._wordnet))
+
+    def _cut(self, text: str) -> tuple[str, ...]:
+        from nltk.tokenize import word_tokenize
+
+        if self._punkt:
+            return tuple(word_tokenize(text))
+        return tuple(
+            token
+            for start, end in split_sentences(text)
+            for token in word_tokenize(text[start:end], preserve_line=True)
+        )
+
+
+class _NoSenses:
+    """Replaces a missing WordNet: no word has a sense."""
+
+    def synsets(self, word: str) -> Sequence[object]:
+        del word
+        return ()
+
+
+def _has(data: Any, name: str) -> bool:
+    try:
+        data.find(name)
+    except LookupError:
+        return False
+    return True
+
+
+def _wordnet() -> "WordNetCorpusReader | None":
+    """WordNet of NLTK or Debian; None if both are missing."""
+    import nltk.data
+
+    for name in (_WORDNET, f"{_WORDNET}.zip/wordnet/"):
+        try:
+            return _opened(nltk.data.find(name))
+        except LookupError:
+            continue
+    if not (DEBIAN / "data.noun").is_file():
+        return None
+    # NLTK reads only below its paths.
+    if str(DEBIAN) not in nltk.data.path:
+        nltk.data.path.append(str(DEBIAN))
+    return _opened(str(DEBIAN))
+
+
+def _opened(root: Any) -> "WordNetCorpusReader":
+    from nltk.corpus.reader.wordnet import WordNetCorpusReader
+
+    class Senses(WordNetCorpusReader):  # type: ignore[misc]
+        """WordNet without other languages and without names of its files."""
+
+        def open(self, file: str) -> IO[str]:
+            """Read a file at once; NLTK would keep it open."""
+            if file == "lexnames":
+                return io.StringIO("".join(f"{n:02}\tnone\t0\n" for n in range(_LEXNAMES)))
+            # Its offsets are in bytes.
+            with super().open(file) as stream:
+                return io.StringIO(stream.stream.read().decode("latin-1"))
+
+        def map_wn(self, version: str = "wordnet") -> None:
+            """Skip the tables for other versions."""
+
+    with warnings.catch_warnings():
+        # No other languages.
+        warnings.simplefilter("ignore")
+        return Senses(root, None)
+
 
 LEVELS = (0.1, 0.2, 0.25)
 """The levels λ of evidence at which verdicts are counted."""
@@ -27,7 +162,7 @@ _NO_ANSWER = "No answer could be found."
 
 
 def opened(synonyms: Sequence[Path] = ()) -> Measure:
-    """The measure with what is installed; without METEOR it is of verdicts alone."""
+    """The measure; without METEOR only of verdicts."""
     del synonyms
     meteor = Meteor.open()
     notes = meteor.notes if meteor else [Fact(FactKind.METEOR_LEFT_OUT, extra=EXTRA)]
@@ -37,16 +172,15 @@ def opened(synonyms: Sequence[Path] = ()) -> Measure:
 def measure(
     meteor: Meteor | None, checked: FactCheck | None, question: Question
 ) -> Mapping[str, float]:
-    """The figures of one verdict, 0 to 1 each.
+    """Figures of one verdict, 0 to 1 each.
 
     Args:
-        meteor: compares evidence; None where it cannot be made.
-        checked: what became of the claim; None where no verdict was given.
+        meteor: compares evidence; None if it is missing.
+        checked: result for the claim; None without a verdict.
         question: the claim.
 
     Returns:
-        ``accuracy``: whether the label is right; with METEOR also ``Q`` and ``Q+A``, how far the
-        questions, and the questions with their evidence, are those of the dataset, and
+        ``accuracy`` of the label. With METEOR also ``Q`` (questions), ``Q+A`` (with evidence) and
         ``accuracy@λ`` for each of `LEVELS`.
     """
     right = float(checked is not None and checked.veracity == question.answer)
@@ -61,13 +195,7 @@ def measure(
 
 
 def assigned(meteor: Meteor, given: Sequence[str], wanted: Sequence[str]) -> float:
-    """The METEOR of what is given for what is wanted, each assigned to another one; 0 to 1.
-
-    Args:
-        meteor: compares two texts.
-        given: of which the first ten count.
-        wanted: what the dataset has.
-    """
+    """METEOR of given texts assigned one to one to the wanted ones, 0 to 1."""
     from scipy.optimize import linear_sum_assignment
 
     counted = given[:_MOST]
@@ -80,10 +208,7 @@ def assigned(meteor: Meteor, given: Sequence[str], wanted: Sequence[str]) -> flo
 
 
 def _given(checked: FactCheck | None) -> list[str]:
-    """The questions with what was found for them, as a model was shown it; each sentence by itself.
-
-    A question that nothing was found for is there as well.
-    """
+    """Questions, each with a sentence shown to the model; also questions without one."""
     if checked is None:
         return []
     found: dict[str, list[str]] = {question: [] for question in checked.questions}
@@ -106,6 +231,5 @@ def _paired(pairs: Iterable[tuple[str, Sequence[str]]]) -> list[str]:
 
 
 def _of_text(answer: str, derivation: Sequence[Triple], question: Question) -> Mapping[str, float]:
-    """No text is a verdict."""
     del answer, derivation, question
     return {"accuracy": 0.0}

@@ -1,7 +1,6 @@
-"""The measures by code of answers over a whole collection, beside the ratings of a judge.
+"""Measures by code of answers over a collection, beside the ratings of a judge.
 
-They look at statements and verified citations alone, and at what a question was made of; what is
-said well or badly they do not see. They are localrag's own.
+They use statements, verified citations and the aspects of a question. They are localrag's own.
 """
 
 from collections.abc import Mapping, Sequence
@@ -15,13 +14,13 @@ from localrag.search.query import analyzer
 from localrag_indexes.analysis.normalize import without_blanks
 
 SAME = 0.8
-"""The share of the terms of a statement that an earlier one has, from which it says nothing new."""
+"""A statement is new if earlier ones have less than this share of its terms."""
 
 _NONE = dict.fromkeys(("aspects", "documents", "new", "carried"), 0.0)
 
 
 def opened(synonyms: Sequence[Path] = ()) -> Measure:
-    """The measure; it needs nothing that might not be installed."""
+    """The measure."""
     del synonyms
     return Measure("aspects", _of_text, of_claims=measure, rated=True)
 
@@ -29,18 +28,12 @@ def opened(synonyms: Sequence[Path] = ()) -> Measure:
 def measure(
     claims: Sequence[Claim], citations: Sequence[Citation], question: Question
 ) -> Mapping[str, float]:
-    """The figures of one answer, 0 to 1 each; all 0 of one without a statement.
-
-    Args:
-        claims: its statements.
-        citations: of the answer.
-        question: with the aspects that its answer should tell of.
+    """Figures of one answer, 0 to 1 each; 0 without a statement.
 
     Returns:
-        ``carried``: the share of the statements with a verified citation in which code has found
-        them. ``aspects``, ``documents``: the share of the aspects, and of their documents, that
-        such a statement cites. ``new``: the share of the statements that no earlier statement has
-        said (one minus the redundancy).
+        ``carried``: share of statements with a verified citation that contains them. ``aspects``,
+        ``documents``: share of aspects, and of their documents, cited by such a statement. ``new``:
+        share of statements not made before (one minus redundancy).
     """
     if not claims:
         return _NONE
@@ -68,7 +61,7 @@ def _share(held: Sequence[bool]) -> float:
 
 
 def _is_cited(aspect: GoldSentence, citations: Sequence[Citation]) -> bool:
-    """Whether a citation is of the words of an aspect, or of a part of them."""
+    """Whether a citation contains words of an aspect, or a part of them."""
     wanted = without_blanks(aspect.text)
     document = document_of(aspect.document)
     for one in citations:
@@ -79,7 +72,7 @@ def _is_cited(aspect: GoldSentence, citations: Sequence[Citation]) -> bool:
 
 
 def _new(statements: Sequence[str]) -> list[bool]:
-    """For each statement whether it says something that none before it does."""
+    """For each statement, whether no earlier one makes it."""
     found = []
     earlier: list[set[str]] = []
     for text in statements:
@@ -90,6 +83,5 @@ def _new(statements: Sequence[str]) -> list[bool]:
 
 
 def _of_text(answer: str, derivation: Sequence[Triple], question: Question) -> Mapping[str, float]:
-    """A text without statements cites nothing."""
     del answer, derivation, question
     return _NONE

@@ -1,38 +1,229 @@
-"""The measures of JEMHopQA: answers and derivations against those of its authors.
+"""Measures of JEMHopQA: answers and derivations, with the word similarity of its script.
 
 Source: Ishii, Inoue, Suzuki and Sekine, "JEMHopQA: Dataset for Japanese Explainable Multi-Hop
-Question Answering", LREC-COLING 2024, section 5; the script evaluate.py of aiishii/JEMHopQA.
+Question Answering", LREC-COLING 2024, section 5; evaluate.py of aiishii/JEMHopQA. Synonyms are in
+the text form of the Sudachi synonym dictionary (SudachiDict, docs/synonyms.md). A line is a word:
+group, noun or verb, expansion (0 always, 1 only from the other words of its group, 2 never), …, and
+the word in the ninth field. Lines of a group share its number.
 """
 
-from collections.abc import Callable, Mapping, Sequence
-from functools import partial
+import csv
+import importlib
+from collections import ChainMap, defaultdict
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import lru_cache, partial
+from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
-from typing import TYPE_CHECKING
+from types import MappingProxyType
+from typing import TYPE_CHECKING, NamedTuple
 
 from localrag.corpus.types import Triple
-from localrag.evaluation.measures.answers import char_f1, exact, folded
-from localrag.evaluation.measures.similarity import (
-    EXTRA,
-    OFFICIAL_DICTIONARY,
-    Similarity,
-    installed_dictionary,
-    read_synonyms,
-)
+from localrag.errors import InputError
+from localrag.evaluation.measures.answers import char_f1, exact, folded, normalised
 from localrag.evaluation.types import Measure, Question, Verdict
+from localrag.language import N_
 from localrag.text.facts import Fact, FactKind
+
+if TYPE_CHECKING:
+    from sudachipy import Tokenizer
+
+Synonyms = Mapping[str, frozenset[str]]
+"""Synonyms by word, itself included; empty if it has several meanings."""
+
+_GROUP, _EXPANSION, _WORD = 0, 2, 8
+_FIELDS = 9
+_FROM_OTHERS, _NEVER = "1", "2"
+
+
+def read_synonyms(paths: Sequence[Path]) -> Synonyms:
+    """Read dictionaries; a later one replaces the words of earlier ones.
+
+    A word in several groups has the synonyms of all. These are the rules of chikkarpy, which needs
+    binary dictionaries.
+
+    Raises:
+        InputError: a file cannot be read, or a line has no word.
+    """
+    return ChainMap(*(_read(path) for path in reversed(paths)))
+
+
+def _read(path: Path) -> dict[str, frozenset[str]]:
+    groups: dict[str, dict[str, str]] = defaultdict(dict)
+    try:
+        with path.open(encoding="utf-8-sig", newline="") as file:
+            for number, fields in enumerate(csv.reader(file, quoting=csv.QUOTE_NONE), 1):
+                if not any(map(str.strip, fields)):
+                    continue
+                if len(fields) < _FIELDS or not fields[_WORD]:
+                    raise _invalid(path, f"line {number} has no word in its ninth field")
+                if fields[_EXPANSION] != _NEVER:
+                    groups[fields[_GROUP]].setdefault(fields[_WORD], fields[_EXPANSION])
+    except OSError as error:
+        raise InputError(
+            N_("{path} cannot be read ({problem})."),
+            N_("Check the path and its permissions."),
+            path=path,
+            problem=error,
+        ) from error
+    except UnicodeDecodeError as error:
+        raise _invalid(path, "it is not UTF-8") from error
+    except csv.Error as error:
+        raise _invalid(path, str(error)) from error
+    found: dict[str, set[str]] = defaultdict(set)
+    for words in groups.values():
+        for word, expansion in words.items():
+            found[word] |= set() if expansion == _FROM_OTHERS else words.keys()
+    return {word: frozenset(synonyms) for word, synonyms in found.items()}
+
+
+def _invalid(path: Path, why: str) -> InputError:
+    return InputError(
+        N_("{path} is no dictionary of synonyms ({why})."),
+        N_("Get it again, in the text form of the Sudachi synonym dictionary (synonyms.txt)."),
+        path=path,
+        why=why,
+    )
+
+
+EXTRA = "jemhopqa"
+"""The extra with the packages of the similarity."""
+
+OFFICIAL_DICTIONARY = "full"
+_DICTIONARIES = (OFFICIAL_DICTIONARY, "core")
+_PACKAGES = ("rapidfuzz", "scipy", "sudachipy")
+
+_PASSED_OVER = frozenset({"空白", "補助記号", "助詞", "助動詞"})
+# Sudachi accepts 49,149 bytes at once, and a character has up to four.
+_LONGEST = 12_000
+_KEPT = 10_000
+
+Word = frozenset[str]
+"""The forms of a word; two words are the same where they share one."""
+
+
+class Dictionary(NamedTuple):
+    """An installed dictionary of Sudachi.
+
+    Attributes:
+        name: "full", "core".
+    """
+
+    name: str
+    version: str
+
+
+def installed_dictionary() -> Dictionary | None:
+    """The dictionary for word segmentation: the official one, else the smaller one.
+
+    Returns:
+        None if a package is missing.
+    """
+    try:
+        for package in _PACKAGES:
+            importlib.import_module(package)
+    except ImportError:
+        return None
+    for name in _DICTIONARIES:
+        try:
+            return Dictionary(name, version(f"sudachidict_{name}"))
+        except PackageNotFoundError:
+            continue
+    return None
+
+
+class Similarity:
+    """Similarity of texts, 0 to 1; for one thread at a time.
+
+    Texts are changed as in `normalised` and segmented by Sudachi in mode C. Blanks, punctuation,
+    particles and auxiliaries are skipped. A numeral and its counter are one word, without a leading
+    zero. Each word of the right text is matched with the first free word of the other that shares a
+    form (as written, normalised by Sudachi, or a synonym). Similarity is the Indel ratio of both
+    sequences, 2 · LCS / (m + n). It is 1 for two texts without words.
+
+    Source: aiishii/JEMHopQA, evaluate.py, `editdist`, after R4C (Inoue et al., 2020). A prediction
+    ``Yes`` or ``No`` in this spelling is unlike any text, even YES, as in the script. The script
+    allows 26 different words in two texts; here they are unlimited. Texts above 12,000 characters
+    are segmented in pieces.
+
+    Args:
+        dictionary: from `installed_dictionary`.
+        synonyms: from `read_synonyms`; the script uses those of Sudachi and
+            ``sample_user_dic.txt``.
+    """
+
+    def __init__(
+        self,
+        dictionary: Dictionary,
+        synonyms: Synonyms = MappingProxyType({}),
+    ) -> None:
+        import sudachipy
+
+        self.dictionary = dictionary
+        self._synonyms = synonyms
+        self._tokenizer: Tokenizer = sudachipy.Dictionary(dict=dictionary.name).tokenizer(
+            mode=sudachipy.SplitMode.C
+        )
+        # The parts of one right triple are compared with those of every other.
+        self._words = lru_cache(_KEPT)(self._cut)
+
+    def __call__(self, predicted: str, gold: str) -> float:
+        """Similarity of the predicted text to the right one."""
+        from rapidfuzz.distance import Indel
+
+        predicted, gold = normalised(predicted), normalised(gold)
+        if predicted in ("Yes", "No") and predicted != gold:
+            return 0.0
+        return Indel.normalized_similarity(*_labelled(self._words(predicted), self._words(gold)))
+
+    def _cut(self, text: str) -> tuple[Word, ...]:
+        # Sudachi rejects lone surrogates.
+        whole = text.encode(errors="replace").decode()
+        pieces = (whole[start : start + _LONGEST] for start in range(0, len(whole), _LONGEST))
+        return tuple(word for piece in pieces for word in self._of_piece(piece))
+
+    def _of_piece(self, text: str) -> Iterator[Word]:
+        morphemes = iter(self._tokenizer.tokenize(text))
+        ahead = next(morphemes, None)
+        while (one := ahead) is not None:
+            ahead = next(morphemes, None)
+            kind, detail, *_ = one.part_of_speech()
+            surface = one.surface()
+            if kind in _PASSED_OVER:
+                continue
+            if detail == "数詞" and ahead and "助数詞" in ahead.part_of_speech()[2]:
+                yield frozenset({surface.removeprefix("0") + ahead.surface()})
+                ahead = next(morphemes, None)
+            elif detail == "数詞" and surface.startswith("0"):
+                yield frozenset({surface.removeprefix("0")})
+            else:
+                yield self._synonyms.get(surface, frozenset()) | {surface, one.normalized_form()}
+
+
+def _labelled(
+    predicted: Sequence[Word], gold: Sequence[Word]
+) -> tuple[Sequence[int], Sequence[int]]:
+    """Both as numbers, equal for matched words only."""
+    labels = list(range(len(gold), len(gold) + len(predicted)))
+    for number, word in enumerate(gold):
+        for place, other in enumerate(predicted):
+            if labels[place] >= len(gold) and word & other:
+                labels[place] = number
+                break
+    return labels, range(len(gold))
+
 
 if TYPE_CHECKING:
     import numpy as np
 
 
 def opened(synonyms: Sequence[Path] = ()) -> Measure:
-    """The measure with what is installed.
+    """The measure with the installed packages.
 
     Args:
-        synonyms: dictionaries for the similarity, as `read_synonyms` takes them.
+        synonyms: dictionaries for the similarity (`read_synonyms`).
 
     Raises:
-        InputError: one of them cannot be read.
+        InputError: a dictionary cannot be read.
     """
     dictionary = installed_dictionary()
     if dictionary is None:
@@ -57,17 +248,18 @@ def measure(
     question: Question,
     similarity: Similarity | None,
 ) -> Mapping[str, float]:
-    """The figures of one answer, 0 to 1 each.
+    """Figures of one answer, 0 to 1 each.
 
     Args:
-        answer: its text; "" for none, which scores 0.
-        derivation: the triples it was derived from, in any order.
+        answer: its text; "" scores 0.
+        derivation: triples in any order.
         question: with the right ones.
-        similarity: None where it cannot be made.
+        similarity: None if a package is missing.
 
     Returns:
-        ``em`` and ``char_f1`` of the answer; with a similarity also ``similarity`` of the answer,
-        and what `agreement` says of the derivation.
+        ``em`` and ``char_f1`` of the answer; with a similarity also ``similarity`` of the answer
+            and
+        `agreement` of the derivation.
     """
     figures = {"em": exact(answer, question.answer), "char_f1": char_f1(answer, question.answer)}
     if similarity is None:
@@ -81,16 +273,14 @@ def measure(
 
 
 def verdict(answer: str, derivation: Sequence[Triple], question: Question) -> Verdict:
-    """Whether an answer and its derivation are right, by comparison alone.
+    """Whether an answer and its derivation are right, by comparison.
 
-    The answer is right if it is the right one after `folded`; there is none if nothing is left of
-    it. The derivation is right if for each right triple and each of its objects it has a triple
-    with the same subject and object after `folded`. What it has besides does not make it wrong, and
-    predicates are not compared, for there are many words for one: the published rules leave both
-    to a judge. What is only more detailed, or told in another notation, is wrong here: shares of
-    right ones are lower bounds.
+    The answer is right if it is equal after `folded`; NA if nothing is left. The derivation is
+    right if it has the subject and each object of every right triple after `folded`. Additional
+    triples are allowed, predicates are ignored. Answers in more detail or another notation count as
+    wrong, so shares of right ones are lower bounds.
 
-    The rule is localrag's own; the verdicts are those of the published study of staged RAG.
+    The rule is localrag's own.
     """
     if not folded(answer):
         return Verdict.NA
@@ -104,7 +294,7 @@ def _links(derivation: Sequence[Triple]) -> set[tuple[str, str]]:
     return {(folded(subject), folded(one)) for subject, _, one in singles(derivation)}
 
 
-# What of a triple is compared, and at which places it stands in (subject, predicate, object).
+# Compared parts of a triple, by position in (subject, predicate, object).
 _ASPECTS = {"entity": (0, 2), "relation": (1,), "full": (0, 1, 2)}
 
 Single = tuple[str, str, str]
@@ -112,7 +302,7 @@ Single = tuple[str, str, str]
 
 
 def singles(derivation: Sequence[Triple]) -> list[Single]:
-    """The triples with one object each; one without any is none."""
+    """Triples with one object each."""
     return [
         (triple.subject, triple.predicate, one) for triple in derivation for one in triple.objects
     ]
@@ -125,10 +315,10 @@ def agreement(
 ) -> Mapping[str, float]:
     """Precision, recall and F1 of a derivation, 0 to 1 each.
 
-    How alike two triples are is the mean over their parts: subject and object for ``entity``, the
-    predicate for ``relation``, all three for ``full``. Predicted and right triples, one object
-    each, are aligned one to one so that the sum s of it is greatest. Precision is s over the number
-    of predicted triples, recall s over that of right ones; without any they are 0.
+    The similarity of two triples is the mean over subject and object (``entity``), the predicate
+    (``relation``) or all three (``full``). Triples with one object each are aligned one to one with
+    the highest sum s. Precision is s over predicted triples, recall s over right ones; 0 without
+    any.
 
     Source: aiishii/JEMHopQA, evaluate.py, after R4C (Inoue et al., 2020, section 3), which finds
     the same optimum by a linear programme.
@@ -136,7 +326,7 @@ def agreement(
     Args:
         predicted: in any order.
         gold: in any order.
-        similarity: of a predicted text and a right one.
+        similarity: of a predicted and a right text.
 
     Returns:
         ``entity_precision``, ``entity_recall``, ``entity_f1``, and the same of ``relation`` and

@@ -1,10 +1,9 @@
-"""The measures of multi-hop questions in English: exact match and F1 over words.
+"""Measures of multi-hop questions in English: exact match and F1 over words.
 
-Source: the script of HotpotQA (Yang et al., 2018, hotpot_evaluate_v1.py), which that of
-2WikiMultiHopQA follows, after the one of SQuAD (Rajpurkar et al., 2016); of several right answers
-the likest counts, as in the script of MuSiQue (Trivedi et al., 2022). Two rules that stand in some
-of them hold for all here: a wrong yes or no has no F1 (HotpotQA); two texts of which nothing is
-left agree (SQuAD, MuSiQue).
+Source: script of HotpotQA (Yang et al., 2018, hotpot_evaluate_v1.py), followed by
+2WikiMultiHopQA, after SQuAD (Rajpurkar et al., 2016). The most similar of several right answers
+counts, as in MuSiQue (Trivedi et al., 2022). Two rules apply to all: a wrong yes or no has no F1
+(HotpotQA), and two texts that normalise to nothing are equal (SQuAD, MuSiQue).
 """
 
 import re
@@ -18,20 +17,20 @@ from localrag.evaluation.types import Measure, Question
 
 _PUNCTUATION = str.maketrans("", "", string.punctuation)
 _ARTICLE = re.compile(r"\b(?:a|an|the)\b")
-# Such an answer is right or wrong: one word of a longer one tells nothing.
+# Such an answer is right or wrong as a whole.
 _WHOLE = ("yes", "no", "noanswer")
 
 
 def opened(synonyms: Sequence[Path] = ()) -> Measure:
-    """The measure; it takes no synonyms."""
+    """The measure, without synonyms."""
     del synonyms
     return Measure("f1", measure)
 
 
 def measure(answer: str, derivation: Sequence[Triple], question: Question) -> Mapping[str, float]:
-    """Exact match and F1 of one answer against the right one it is likest to, 0 to 1 each.
+    """Exact match and F1 of one answer against its most similar right one, 0 to 1 each.
 
-    A question without a right answer asks for none: "" is right.
+    Without a right answer, "" is right.
     """
     del derivation
     right = (question.answer, *question.aliases)
@@ -42,18 +41,18 @@ def measure(answer: str, derivation: Sequence[Triple], question: Question) -> Ma
 
 
 def normalised(text: str) -> str:
-    """An answer in lower case, without ASCII punctuation, articles and needless blanks."""
+    """An answer in lower case, without ASCII punctuation, articles and extra blanks."""
     plain = text.lower().translate(_PUNCTUATION)
     return " ".join(_ARTICLE.sub(" ", plain).split())
 
 
 def exact(answer: str, gold: str) -> float:
-    """1 for an answer that is the right one after `normalised`, else 0."""
+    """1 if both are equal after `normalised`, else 0."""
     return float(normalised(answer) == normalised(gold))
 
 
 def word_f1(answer: str, gold: str) -> float:
-    """How far two answers consist of the same words, 0 to 1: F1 after `normalised`.
+    """F1 over the words of two answers after `normalised`, 0 to 1.
 
     Yes, no and "noanswer" are right as a whole or not at all.
     """

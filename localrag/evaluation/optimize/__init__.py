@@ -1,1 +1,1 @@
-"""Optimisation of prompts on questions whose answers are known."""
+"""Optimisation of prompts on questions with known answers."""

@@ -1,4 +1,4 @@
-"""Query writing as GEPA sees it: what it can evaluate, learn from, and have rewritten."""
+"""The writer of queries as GEPA sees it: evaluation, examples, and proposals of instructions."""
 
 import json
 import unicodedata
@@ -15,7 +15,13 @@ from localrag.errors import ModelUnusable
 from localrag.evaluation.optimize.leakage import Leak, LeakageGuard
 from localrag.evaluation.optimize.spending import Spending, key_of
 from localrag.evaluation.optimize.task import FOUND, QueryTask, Shared, as_written
-from localrag.evaluation.optimize.types import Candidate, Objective, Proposal, Refused, Rollout
+from localrag.evaluation.optimize.types import (
+    Candidate,
+    Objective,
+    Proposal,
+    RefusedProposals,
+    Rollout,
+)
 from localrag.evaluation.types import Question
 from localrag.methods.toolkit import Toolkit
 from localrag.text.facts import Fact, FactKind
@@ -33,7 +39,7 @@ _LONGEST_QUESTION = 600
 _LONGEST_OPTION = 200
 # The instruction and its analysis, where a character takes more than one token.
 _TOKENS = 2_048
-# The same examples shall not bring the same proposal every time.
+# Equal examples should not always give the same proposal.
 _TEMPERATURE = 0.7
 _LAYOUT = dict.fromkeys(map(ord, "\t\n\r"))
 Example = Mapping[str, Any]
@@ -44,7 +50,7 @@ _UNPRINTABLE = ("Cc", "Cf", "Cs")
 
 
 def _printable(text: str) -> str:
-    # They tell a model nothing, and would reach terminals and files.
+    # Control characters would reach terminals and files.
     if any(
         unicodedata.category(character) in _UNPRINTABLE for character in text.translate(_LAYOUT)
     ):
@@ -53,14 +59,14 @@ def _printable(text: str) -> str:
 
 
 class Instruction(BaseModel):
-    """The reply; what it rests on is written first, so that the instruction follows from it."""
+    """The reply. The reasons come first, so that the instruction follows from them."""
 
     analysis: Annotated[str, Field(max_length=400)]
     instruction: Annotated[str, Field(max_length=LONGEST_INSTRUCTION), AfterValidator(_printable)]
 
 
 def example_of(question: Question, rollout: Rollout) -> dict[str, Any]:
-    """What a model is told of one question: no gold text, no name or number of a gold provision."""
+    """One question for the reflection model, without gold text, names or numbers."""
     return {
         "question": shorten(question.query.text, _LONGEST_QUESTION),
         "options": [shorten(option, _LONGEST_OPTION) for option in question.query.options],
@@ -78,10 +84,7 @@ class Reflection:
     """A model that proposes instructions.
 
     Attributes:
-        resources: the model; the corpus is not looked at.
-        language: of the instructions.
-        seed: of the sampling, together with the number of the proposal.
-        objective: what the examples are scored by.
+        seed: of the sampling, with the number of the proposal.
     """
 
     resources: Shared
@@ -90,7 +93,7 @@ class Reflection:
     objective: Objective
 
     def messages(self, instruction: str, examples: Sequence[Example]) -> tuple[Message, ...]:
-        """The prompt made of all examples."""
+        """The prompt with all examples."""
         material = json.dumps(
             {"instruction": instruction, "examples": list(examples)}, ensure_ascii=False, indent=1
         )
@@ -104,7 +107,7 @@ class Reflection:
         )
 
     def fitting(self, instruction: str, examples: Sequence[Example]) -> Sequence[Example]:
-        """The first examples, as many as the context holds beside the reply; one at least."""
+        """The first examples that fit the context beside the reply; at least one."""
         model = self.resources.model
         kept = list(examples)
         while len(kept) > 1 and (
@@ -114,11 +117,11 @@ class Reflection:
         return kept
 
     def propose(self, messages: Sequence[Message], number: int) -> Proposal:
-        """Ask for an instruction, once more where the reply is malformed.
+        """Ask for an instruction, twice if the reply is malformed.
 
         Args:
             messages: the prompt.
-            number: of the proposal; another one is sampled anew.
+            number: of the proposal; another number is sampled again.
 
         Raises:
             ModelUnusable: the model failed.
@@ -136,7 +139,7 @@ class Reflection:
         try:
             text = toolkit.ask(messages, Instruction, f"proposal {number}").instruction.strip()
         except ModelUnusable as error:
-            # Another proposal may do better; whatever else it is would fail that as well.
+            # Another proposal may succeed; any other error would repeat.
             if error.kind != "ReplyInvalid":
                 raise
             problem = as_written(error)
@@ -152,16 +155,12 @@ class Reflection:
 COMPONENT = "instruction"
 """The one part of a candidate that GEPA rewrites."""
 
-# So many rounds without a call of a model: every choice left was tried before.
+# Rounds without a model call: every remaining choice was tried before.
 _IDLE_ROUNDS = 100
 
 
 class Failed(BaseException):
-    """A proposal failed for a reason that another proposal would meet as well.
-
-    Attributes:
-        error: the reason.
-    """
+    """A proposal failed, and the next one would fail too."""
 
     def __init__(self, error: Exception) -> None:
         super().__init__(str(error))
@@ -170,18 +169,14 @@ class Failed(BaseException):
 
 @dataclass
 class QueryAdapter:
-    """Fulfils `gepa.core.adapter.GEPAAdapter` for the writer of queries, and its callbacks.
+    """`gepa.core.adapter.GEPAAdapter` for the writer of queries, with GEPA's callbacks.
 
-    Every outcome goes through `Spending`, so that none is paid for twice.
+    Every outcome goes through `Spending`, so none is paid for twice.
 
     Attributes:
-        task, reflection, guard, spending: what it is made of.
-        on_candidate: told of each new candidate.
-        on_leak: told of each proposal refused for what it carries.
-        on_note: told what is left out.
-        candidates: those scored on all validation questions; the seed first.
-        refused: proposals that never became one.
-        end: why GEPA was told to stop; "" where it was not.
+        on_note: receives notes on what is left out.
+        candidates: scored on all validation questions; the seed first.
+        end: why GEPA was stopped; "" if it was not.
     """
 
     task: QueryTask
@@ -192,7 +187,7 @@ class QueryAdapter:
     on_leak: Callable[[Leak], None]
     on_note: Callable[[Fact], None]
     candidates: list[Candidate] = field(default_factory=list)
-    refused: Refused = field(default_factory=Refused)
+    refused: RefusedProposals = field(default_factory=RefusedProposals)
     end: str = ""
     _proposals: int = 0
     _tried: set[str] = field(default_factory=set)
@@ -205,7 +200,7 @@ class QueryAdapter:
         candidate: dict[str, str],
         capture_traces: bool = False,
     ) -> "EvaluationBatch[tuple[Question, Rollout], Rollout]":
-        """Try a candidate on questions; a reply that cannot be used scores 0."""
+        """Try a candidate on questions; an unusable reply scores 0."""
         from gepa.core.adapter import EvaluationBatch
 
         text = candidate[COMPONENT]
@@ -229,7 +224,7 @@ class QueryAdapter:
         eval_batch: "EvaluationBatch[tuple[Question, Rollout], Rollout]",
         components_to_update: list[str],
     ) -> Mapping[str, Sequence[Mapping[str, Any]]]:
-        """What the reflection model is told of the questions that a candidate was tried on."""
+        """Examples for the reflection model."""
         del candidate
         examples = [example_of(*trajectory) for trajectory in eval_batch.trajectories or ()]
         return dict.fromkeys(components_to_update, examples)
@@ -240,7 +235,7 @@ class QueryAdapter:
         reflective_dataset: Mapping[str, Sequence[Mapping[str, Any]]],
         components_to_update: list[str],
     ) -> dict[str, str]:
-        """Have a new instruction proposed; nothing where it is malformed, leaking or not new."""
+        """Propose a new instruction; empty if it is malformed, leaking or known."""
         del components_to_update
         self._proposals += 1
         number = self._proposals
@@ -255,12 +250,12 @@ class QueryAdapter:
                 key, Proposal, lambda: self.reflection.propose(messages, number)
             )
         except Exception as error:
-            # GEPA would take it down in its log, and go on with the next proposal.
+            # GEPA would log it, and continue with the next proposal.
             raise Failed(error) from error
         return {COMPONENT: made.text} if self._admits(made) else {}
 
     def __call__(self, gepa_state: object) -> bool:
-        """Whether GEPA shall stop before its next round."""
+        """Whether GEPA stops before its next round."""
         del gepa_state
         self._idle = self._idle + 1 if self.spending.outcomes == self._outcomes else 0
         self._outcomes = self.spending.outcomes
@@ -271,7 +266,7 @@ class QueryAdapter:
         return bool(self.end)
 
     def on_valset_evaluated(self, event: Mapping[str, Any]) -> None:
-        """Take down a candidate that was scored on all validation questions."""
+        """Record a candidate scored on all validation questions."""
         parents = event["parent_ids"]
         found = Candidate(
             event["candidate"][COMPONENT],

@@ -1,4 +1,4 @@
-"""The folder of one optimisation: its journal, what it was begun with, its lock, its report."""
+"""The folder of an optimisation: journal, origin, lock and report."""
 
 import json
 from contextlib import AbstractContextManager
@@ -24,7 +24,7 @@ _ORIGIN: TypeAdapter[Origin] = TypeAdapter(Origin)
 
 @dataclass(frozen=True, slots=True)
 class RunFolder:
-    """The paths of one optimisation, which need not exist."""
+    """Paths of one optimisation. They may be missing."""
 
     name: str
     path: Path
@@ -32,10 +32,10 @@ class RunFolder:
 
     @classmethod
     def of(cls, workspace: Workspace, name: str) -> "RunFolder":
-        """The folder of the run of this name.
+        """The folder of a run by name.
 
         Raises:
-            UsageError: the name could not be that of a file.
+            UsageError: the name is not valid for a file.
         """
         prompt = optimised_path(workspace.prompts, name)
         return cls(name, workspace.runs / "optimize" / name, prompt)
@@ -60,12 +60,11 @@ class RunFolder:
         return locked(self.path / "lock", busy)
 
     def begin(self, origin: Origin, *, restart: bool) -> None:
-        """Make ready for outcomes that depend on `origin`, beside earlier ones or in their place.
+        """Prepare for outcomes with this `origin`; keep or replace earlier ones.
 
         Raises:
-            UsageError: what is there depends on something else, or the prompt is not what the run
-                made of it.
-            WorkspaceError: what is there does not say what it depends on, or cannot be read.
+            UsageError: earlier outcomes have another origin, or the prompt was edited.
+            WorkspaceError: earlier outcomes have no origin, or are damaged.
             StorageError: the folder cannot be written.
         """
         with storing(self.path):
@@ -77,7 +76,7 @@ class RunFolder:
                 if self.prompt_is_foreign:
                     raise UsageError(
                         N_("The prompt {name!r} was edited by hand after this run had made it."),
-                        N_("Choose another --name, or begin anew in its place with --restart."),
+                        N_("Choose another --name, or replace it with --restart."),
                         name=self.name,
                     )
                 return
@@ -90,7 +89,7 @@ class RunFolder:
             replace_text(self._origin, json.dumps(origin, ensure_ascii=False, indent=1))
 
     def write(self, outcome: Outcome) -> None:
-        """Write down what it came to.
+        """Write the report.
 
         Raises:
             StorageError: the folder cannot be written.
@@ -99,7 +98,7 @@ class RunFolder:
             replace_text(self._report, _OUTCOME.dump_json(outcome, indent=1).decode())
 
     def outcome(self) -> Outcome | None:
-        """What it came to when it was last left; None where it was not left in good order yet.
+        """The last report; None if there is none.
 
         Raises:
             WorkspaceError: the report is damaged.
@@ -107,16 +106,16 @@ class RunFolder:
         return _read(self._report, _OUTCOME)
 
     def begun_with(self) -> Origin | None:
-        """What it was begun with; None where there is no such run.
+        """The origin of the run; None if there is no run.
 
         Raises:
-            WorkspaceError: that is damaged.
+            WorkspaceError: it is damaged.
         """
         return _read(self._origin, _ORIGIN)
 
     @property
     def prompt_is_foreign(self) -> bool:
-        """Whether there is a prompt of this name that no optimisation wrote as it is.
+        """Whether the prompt of this name was not written by an optimisation.
 
         Raises:
             WorkspaceError: it is damaged.
@@ -127,7 +126,6 @@ class RunFolder:
 
     @property
     def _begun(self) -> bool:
-        """Whether there is an outcome already, or the beginning of one."""
         return self.journal.exists() and self.journal.stat().st_size > 0
 
     @property
@@ -142,14 +140,14 @@ class RunFolder:
         if changes := changed(self.begun_with() or {}, now):
             raise UsageError(
                 N_("The run {name!r} was begun with something else: {changes}."),
-                N_("Choose another --name, or begin anew with --restart."),
+                N_("Choose another --name, or start again with --restart."),
                 name=self.name,
                 changes=changes,
             )
 
 
 def runs(workspace: Workspace) -> list[str]:
-    """The names of the runs there are, sorted."""
+    """Names of all runs, sorted."""
     folder = workspace.runs / "optimize"
     return sorted(path.parent.name for path in folder.glob("*/made_with.json"))
 
@@ -162,6 +160,6 @@ def _read(path: Path, kind: TypeAdapter[_Value]) -> _Value | None:
     except (OSError, ValueError) as error:
         raise WorkspaceError(
             N_("{path} cannot be read."),
-            N_("Restore it from a copy, or begin anew with --restart."),
+            N_("Restore it from a copy, or start again with --restart."),
             path=path,
         ) from error

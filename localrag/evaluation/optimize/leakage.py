@@ -1,15 +1,13 @@
-"""The guard against prompts that carry wording of the questions they were made with.
+"""A guard against prompts with wording of the questions they were made from.
 
-Such a prompt would score well on these questions and prove nothing. What the guard knows:
+Such a prompt would score well on these questions and prove nothing. The guard finds:
 
-- copied wording, in one stretch or in pieces, whatever its widths, case, kana, accents, blanks,
-  punctuation and tags, and whatever one letter fills it up, or one or two stand between any two;
-- numbers of gold articles that are written as such, in figures or in Japanese numerals, and several
-  that stand alone.
+- copied wording, whole or in pieces, in any width, case, kana, accents, blanks, punctuation and
+  tags, and with one repeated letter or up to two letters inserted between the others;
+- numbers of gold articles, in figures or Japanese numerals, and several bare numbers.
 
-What it cannot know: a paraphrase, a translation, pieces shorter than `PIECE`, a gold context in
-pieces (sound advice shares as much with a long one), numbers in English words, and what is spelled
-backwards or enciphered.
+It does not find paraphrases, translations, pieces shorter than `PIECE`, a gold context in pieces,
+numbers in English words, and reversed or enciphered text.
 """
 
 import re
@@ -38,7 +36,7 @@ COMMON = 5
 """What the wording of so many questions has in common is of the trade, and may be used."""
 
 NUMBERS = 3
-"""Different numbers of gold articles that are no chance, though they stand alone."""
+"""Bare numbers of gold articles, this many of them, are not chance."""
 
 _RUN: dict[Language, int] = {language: longest + 1 for language, longest in LONGEST.items()}
 _NO_LETTER = re.compile(r"[\W_]+")
@@ -46,18 +44,17 @@ _ACCENT = re.compile("[\u0300-\u036f]")
 # Latin only: Japanese between such brackets is wording.
 _TAG = re.compile(r"</?[a-z][a-z0-9 =\"'/-]{0,40}>")
 _HIRAGANA = {katakana: katakana - 0x60 for katakana in range(ord("ァ"), ord("ヶ") + 1)}
-# A letter that stands so often may be there to fill up copied wording.
+# A letter this frequent may have been inserted into copied wording.
 _OFTEN = 6
 
 
 @dataclass(frozen=True, slots=True)
 class Leak:
-    """What of which question a prompt carries.
+    """Wording of a question in a prompt.
 
     Attributes:
-        question: its id; "" for article numbers, which several may share.
-        wording: the letters both have in common, as they are compared (in small letters and
-            hiragana), or the article numbers ("27_36").
+        question: its id; "" for article numbers.
+        wording: shared letters (small letters and hiragana), or article numbers ("27_36").
     """
 
     question: str
@@ -65,12 +62,12 @@ class Leak:
 
 
 class LeakageGuard:
-    """Finds wording of questions, options and gold contexts in a proposed prompt.
+    """Finds wording of questions, options and gold contexts in a prompt.
 
     Args:
-        questions: those that the optimisation uses, for training and for validation.
-        seed: the prompt it starts from, whose own words are free.
-        names: the names of the laws of the corpus, which are free as well.
+        questions: for training and validation.
+        seed: the first prompt; its words are allowed.
+        names: names of the laws in the corpus; they are allowed.
     """
 
     def __init__(self, questions: Iterable[Question], seed: str, names: LawNames) -> None:
@@ -99,7 +96,7 @@ class LeakageGuard:
         self._articles -= {"", *cited(seed)}
 
     def find(self, prompt: str) -> Leak | None:
-        """The first leak in a prompt; None where there is none."""
+        """The first leak in a prompt; None if there is none."""
         for reading in _readings(list(self._between_names(prompt))):
             for run in _windows(reading, _RUN.values()):
                 if run in self._owners:
@@ -114,7 +111,7 @@ class LeakageGuard:
         return Leak("", ", ".join(alone)) if len(alone) >= NUMBERS else None
 
     def _in_pieces(self, reading: Sequence[str], language: Language) -> Leak | None:
-        """Whether too much of one question is there, a piece said twice counting once."""
+        """Whether a prompt holds too much of one question; repeated pieces count once."""
         owners, length = self._pieces[language], PIECE[language]
         letters: defaultdict[str, dict[tuple[int, int], str]] = defaultdict(dict)
         met: set[str] = set()
@@ -136,7 +133,7 @@ class LeakageGuard:
     def _between_names(self, prompt: str) -> Iterator[str]:
         start = 0
         for name in self._names.find_names(prompt):
-            # A short one carries nothing, and would only cut what stands around it.
+            # A short tag hides nothing, and would split the text around it.
             if name.end - name.start > LONGEST["ja"]:
                 yield prompt[start : name.start]
                 start = name.end
@@ -148,7 +145,7 @@ def _asked(question: Question) -> list[str]:
 
 
 def _common(questions: Iterable[Question], lengths: Mapping[Language, int]) -> set[str]:
-    # Counted in what is asked, not in the contexts: questions on one provision share these.
+    # Counted in questions, not in contexts: questions on one provision share these.
     asked = Counter(
         run for question in questions for run in set(_runs_of(_asked(question), lengths))
     )
@@ -158,7 +155,7 @@ def _common(questions: Iterable[Question], lengths: Mapping[Language, int]) -> s
 def _runs_of(
     texts: Iterable[str], lengths: Mapping[Language, int], languages: Iterable[Language] = ()
 ) -> Iterator[str]:
-    """Every stretch of so many letters as is looked for in these languages, or in its own."""
+    """Every stretch of letters of the length for its language."""
     for text in texts:
         wanted = languages or (language_of(text),)
         yield from _windows([_letters(text)], [lengths[language] for language in wanted])
@@ -172,7 +169,7 @@ def _windows(texts: Iterable[str], lengths: Iterable[int]) -> Iterator[str]:
 
 
 def _readings(parts: Sequence[str]) -> Iterator[list[str]]:
-    """The letters of a prompt as they stand, and without what may have been put between them."""
+    """The letters of a prompt, also without inserted ones."""
     plain = [_letters(part) for part in parts]
     yield plain
     bared = [_letters(_TAG.sub("", normalize(unescape(part)))) for part in parts]
@@ -191,7 +188,7 @@ def _letters(text: str) -> str:
     return _NO_LETTER.sub("", normalize(bare_letters).translate(_HIRAGANA))
 
 
-# Spellings of old, which no statute in force uses for its numbers.
+# Old spellings; no statute in force numbers with them.
 _OLD = str.maketrans({"廿": "二十", "卅": "三十", "卌": "四十", "條": "条"})
 _BLANK = r"[ \t]*"
 _NUMBER = rf"(?:[0-9]{{1,4}}|[{NUMERAL_CHARACTERS}]{{1,9}})"
@@ -217,7 +214,7 @@ _MARKER = re.compile(r"[ \t]*\(?([0-9]{1,3})[.):、]")
 
 
 def written(text: str) -> list[str]:
-    """The articles that a text cites as statutes do, as in `Locator.article` ("27_36")."""
+    """Articles that a text cites as statutes do, as in `Locator.article` ("27_36")."""
     # Blanks inside a citation would hide its number.
     compact = re.sub(r"\s", "", text)
     return [
@@ -229,7 +226,7 @@ def written(text: str) -> list[str]:
 
 
 def cited(text: str) -> Iterator[str]:
-    """The articles that a text cites in any spelling: beside a word for article, or branched."""
+    """Articles that a text cites in any spelling: with a word for article, or branched."""
     plain = _NO_ARTICLE.sub("", _plain(text))
     yield from written(plain)
     for match in _WORDED.finditer(plain):
@@ -241,7 +238,7 @@ def cited(text: str) -> Iterator[str]:
 
 
 def bare(text: str) -> Iterator[str]:
-    """The numbers of two digits and more that stand alone: without a unit, no marker of a list."""
+    """Bare numbers of at least two digits, without a unit or list marker."""
     for match in _BARE.finditer(_without_markers(_plain(text))):
         number = next(_read(match[1]), "")
         if len(number) > 1:
@@ -253,7 +250,7 @@ def _plain(text: str) -> str:
 
 
 def _read(place: str) -> Iterator[str]:
-    """The article, then what it would be with each further number for a branch."""
+    """An article, then the same with each following number as a branch."""
     article = ""
     for number in _EACH.findall(place):
         try:

@@ -1,8 +1,8 @@
-"""Optimising the prompt that writes queries, with GEPA; resumable, within a budget.
+"""Optimise the prompt that writes queries, with GEPA; resumable, within a budget.
 
 Source: Agrawal et al., "GEPA: Reflective Prompt Evolution Can Outperform Reinforcement Learning",
-2025 (reflective mutation, selection from the Pareto front of the validation questions; without its
-merge step, for there is one text to write).
+2025 (reflective mutation, selection from the Pareto front of the validation questions). Its merge
+step is left out, because there is one text.
 """
 
 import logging
@@ -58,16 +58,10 @@ FEWEST = 4
 
 @dataclass(frozen=True, slots=True)
 class Material:
-    """The questions of a run, and the instruction it starts from.
+    """Questions and first instruction of a run.
 
     Attributes:
-        questions: as they were read.
-        train: what is learned from.
-        validation: what is chosen by.
-        unusable: how many lack what the objective compares with.
-        language: of the questions, and so of the instruction.
-        seed: the built-in instruction.
-        others: what is reported on.
+        unusable: number of questions without what the objective needs.
     """
 
     questions: Questions
@@ -80,11 +74,11 @@ class Material:
 
     @classmethod
     def read(cls, workspace: Workspace, plan: OptimisationPlan, corpus: str) -> "Material":
-        """Read and divide the questions of a plan; the laws that they name are those of a corpus.
+        """Read and divide the questions of a plan; their laws are those of a corpus.
 
         Raises:
-            UsageError: too few can be used, or the calls do not reach for them.
-            NotFoundError, InputError: as `localrag.evaluation.datasets.loading.load` says.
+            UsageError: too few can be used, or the calls are too few for them.
+            NotFoundError, InputError: as in `localrag.evaluation.datasets.loading.load`.
         """
         questions = _loaded(workspace, plan, plan.questions, corpus)
         usable = [one for one in questions.questions if scorable(one, plan.objective)]
@@ -133,7 +127,7 @@ class Material:
 def _loaded(
     workspace: Workspace, plan: OptimisationPlan, file: Path | None, corpus: str
 ) -> Questions:
-    """The questions of a plan, or of a file in their format."""
+    """Questions of a plan, or of a file in their format."""
     gold_alone = plan.objective is Objective.RECALL
     return loading.load(
         workspace, plan.dataset, plan.split, file, corpus=corpus, gold_alone=gold_alone
@@ -146,7 +140,7 @@ def _others(
     """The questions of the report.
 
     Raises:
-        UsageError: one of them takes part in the optimisation, or none can be used.
+        UsageError: one is part of the optimisation, or none can be used.
     """
     if plan.report is None:
         return []
@@ -169,15 +163,15 @@ def _others(
 def split(
     questions: Sequence[Question], seed: int, limit: int = 0
 ) -> tuple[list[Question], list[Question]]:
-    """Divide questions in two halves that share none: for training and for validation.
+    """Divide questions into two disjoint halves, for training and validation.
 
-    Each group of questions (the first of `Question.groups`, by law say) is divided in two as
-    nearly as can be. The same questions and seed give the same halves.
+    Each group of questions (the first of `Question.groups`, such as the law) is halved. Equal
+    questions and seed give equal halves.
 
     Args:
-        questions: each id once.
-        seed: of the chance.
-        limit: use so many of them; 0 for all.
+        questions: with unique ids.
+        seed: of the random choice.
+        limit: number of questions used; 0 for all.
     """
     chosen = sorted(questions, key=lambda question: question.id)
     random.Random(seed).shuffle(chosen)  # noqa: S311 - chance, no secret
@@ -191,7 +185,7 @@ def _group(question: Question) -> str:
 
 
 METHOD = "statute-gepa"
-"""The method whose query is optimised; others that write queries can follow the prompt as well."""
+"""The method of the optimised query; other methods can use the prompt too."""
 
 _STOPPED = "stopped"
 _log = logging.getLogger(__name__)
@@ -206,28 +200,27 @@ def optimise(
     restart: bool = False,
     on_event: Listener = ignore,
 ) -> Outcome:
-    """Optimise the instruction under which a model writes queries, and save the best one found.
+    """Optimise the instruction for writing queries, and save the best one.
 
-    A run of this name goes on where it stopped, and comes to the same candidates as one that was
-    never stopped. More calls or minutes than before let a finished run go on. A prompt of this name
-    that was edited by hand is replaced only on a restart.
+    A stopped run continues with the same candidates as an unbroken one. More calls or minutes
+    extend a finished run. A prompt edited by hand is replaced only on a restart.
 
     Args:
         workspace: keeps the run in ``runs/optimize/<name>`` and the prompt in ``prompts``.
         corpus: to be searched.
-        config: names the model that writes the queries (``chat``).
-        plan: what to optimise on, and for how long.
-        restart: drop what an earlier run of this name did, and replace its prompt.
-        on_event: told what happens.
+        config: names the model that writes queries (``chat``).
+        plan: questions, objective and budget.
+        restart: drop the earlier run of this name, and replace its prompt.
+        on_event: receives the events.
 
     Raises:
-        UsageError: something is missing or does not go together; the cure is named.
-        NotFoundError: there is no such dataset, split or corpus.
+        UsageError: something is missing or contradictory; names the cure.
+        NotFoundError: the dataset, split or corpus does not exist.
         InputError: a file of questions cannot be read.
-        BusyError: another process is at this run.
-        StorageError: the disk is full; what was done is kept.
-        WorkspaceError: the files of an earlier run, or its prompt, cannot be read.
-        StoreError, IndexUnusable, ModelUnusable: something cannot be used; what was done is kept.
+        BusyError: another process has this run.
+        StorageError: the disk is full. Outcomes are kept.
+        WorkspaceError: files of an earlier run, or its prompt, cannot be read.
+        StoreError, IndexUnusable, ModelUnusable: corpus or model cannot be used. Outcomes are kept.
     """
     if find_spec("gepa") is None:
         raise UsageError(N_("GEPA is not installed."), to_install("optimize"))
@@ -265,7 +258,7 @@ def optimise(
         try:
             run.go()
         finally:
-            # What was reached counts, however the run is left.
+            # Write the report, however the run ends.
             run.conclude()
         run.report()
     if run.outcome is None:
@@ -318,10 +311,10 @@ class _Run:
         )
 
     def go(self) -> None:
-        """Let GEPA work until the budget is spent or nothing is left to try."""
+        """Run GEPA until the budget is spent or nothing is left to try."""
         from gepa.api import optimize
 
-        # Its protocol wants an attribute that holds a function; a method serves as well.
+        # The protocol wants an attribute with a function; a method works too.
         adapter: Any = self.adapter
         try:
             optimize(
@@ -342,10 +335,10 @@ class _Run:
             raise failed.error from failed
 
     def conclude(self) -> None:
-        """Write the report, and save the best prompt so far."""
+        """Write the report, and save the best prompt."""
         adapter, plan = self.adapter, self.plan
         earlier = self.folder.outcome() if self._end == _STOPPED else None
-        # Stopped while it went over what was known, it has not come as far as before.
+        # A run stopped among known outcomes has reached less than before.
         if not adapter.candidates or (earlier and earlier.calls > self.spending.calls):
             return
         scores = [candidate.score for candidate in adapter.candidates]
@@ -368,7 +361,7 @@ class _Run:
         prompt.save(self.folder.prompt.parent)
 
     def report(self) -> None:
-        """Try the built-in instruction and the best one on the questions that took no part."""
+        """Try the built-in and the best instruction on the questions of the report."""
         others, outcome = self.material.others, self.outcome
         if not others or outcome is None:
             return
@@ -446,7 +439,7 @@ class _Run:
 
 
 def _found(questions: Sequence[Question], rollouts: Sequence[Rollout]) -> int:
-    """Of how many questions a gold place is among the hits."""
+    """Number of questions with a gold place among the hits."""
     return sum(
         sum(rollout.missed.values()) < len(question.gold) and not rollout.problem
         for question, rollout in zip(questions, rollouts, strict=True)
@@ -454,7 +447,7 @@ def _found(questions: Sequence[Question], rollouts: Sequence[Rollout]) -> int:
 
 
 class _Log:
-    """What GEPA reports, for whoever looks for it; events tell the user."""
+    """GEPA's messages go to the log; events inform the user."""
 
     log: Callable[[str], None] = staticmethod(_log.debug)
 
@@ -467,21 +460,20 @@ def origin_of(
     questions: Questions,
     seed: str,
 ) -> Origin:
-    """Describe what outcomes would be made with now: going on with anything else would mix them.
+    """Everything that outcomes depend on, except the budget.
 
-    The budget is no part of it. A server does not tell the weights behind the name of a model, and
-    another server may have others: its address stands for them.
+    The address of a server is part of it, because it does not reveal the weights of a model.
 
     Args:
-        workspace: with the models.
-        corpus: that is searched.
-        config: with the method whose query is optimised.
+        workspace: holds the models.
+        corpus: searched by the run.
+        config: with the method of the query.
         plan: of the run.
         questions: with the digest of their file.
-        seed: the instruction that is started from.
+        seed: the first instruction.
 
     Raises:
-        NotFoundError: there is no such corpus.
+        NotFoundError: the corpus does not exist.
         StoreError: its store cannot be used.
         ModelUnusable: a model is not installed.
     """

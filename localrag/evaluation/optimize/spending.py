@@ -1,9 +1,8 @@
-"""The budget of an optimisation, and the journal of what it was spent on: each call paid for once.
+"""Budget and journal of an optimisation: each call is paid for once.
 
-GEPA keeps a state of its own, which does not hold where its random numbers stand, so that a run
-that goes on from it makes other choices than an unbroken one. Here a run always begins at its
-beginning, with the same seed: what was asked before is answered from the journal, at no cost, and
-so it comes to the same candidates, however often it was stopped.
+GEPA's own state leaves out its random numbers, so a run continued from it would differ. Here a
+run always starts again with the same seed, and the journal answers what was asked before. It
+reaches the same candidates after any number of stops.
 """
 
 from collections.abc import Callable, Mapping
@@ -42,14 +41,14 @@ _MADE: TypeAdapter[Rollout | Proposal] = TypeAdapter(Rollout | Proposal)
 
 
 class Outcomes:
-    """What every call of a model gave, by the key of what was asked; opened by ``with``.
+    """Results of all model calls, by key; opened by ``with``.
 
     Attributes:
-        torn: whether the last line of the file was cut off by a kill; it is dropped.
+        torn: whether a last line, cut off by a kill, was dropped.
 
     Raises:
         WorkspaceError: a line is damaged.
-        StorageError: the file cannot be read or written; what was kept before stays.
+        StorageError: the file cannot be read or written. Earlier outcomes stay.
     """
 
     def __init__(self, path: Path) -> None:
@@ -70,15 +69,15 @@ class Outcomes:
 
     @property
     def torn(self) -> bool:
-        """Whether a line that was cut off was dropped."""
+        """Whether a cut off line was dropped."""
         return self._journal.torn
 
     def get(self, key: str) -> Rollout | Proposal | None:
-        """What was kept under a key."""
+        """The outcome of a key."""
         return self._kept.get(key)
 
     def put(self, key: str, made: Rollout | Proposal) -> None:
-        """Keep an outcome; when this returns, no kill can lose it. Several threads may do so."""
+        """Keep an outcome, safe from kills on return; for several threads."""
         kind = type(made).__name__.lower()
         kept = _KEPT.validate_python({"key": key, "kind": kind, **_MADE.dump_python(made)})
         self._journal.append(kept)
@@ -87,21 +86,21 @@ class Outcomes:
     def _damaged(self, number: int) -> WorkspaceError:
         return WorkspaceError(
             N_("{path}, line {n} is no outcome of an optimisation."),
-            N_("Delete that line (it is asked again), or begin anew with --restart."),
+            N_("Delete that line (it is asked again), or start again with --restart."),
             path=self._path,
             n=number,
         )
 
 
 def key_of(*parts: str) -> str:
-    """The key of what is asked; other parts, other key."""
+    """The key of a request, from its parts."""
     return sha256("\0".join(parts).encode("utf-8", "surrogatepass")).hexdigest()
 
 
 class Ended(BaseException):
     """The budget is spent.
 
-    GEPA catches every `Exception` and goes on with the next proposal; this is none.
+    It is not an `Exception`, because GEPA catches those and continues.
 
     Attributes:
         why: as in `Outcome.end`.
@@ -113,15 +112,10 @@ class Ended(BaseException):
 
 
 class Spending:
-    """Pays for every outcome once, over all starts of a run.
+    """Pays for each outcome once, over all starts of a run.
 
-    What an earlier start paid for counts as it comes up again, so that a run ends at the same
-    place whether it was stopped or not.
-
-    Attributes:
-        calls: of models.
-        seconds: of work.
-        outcomes: how many different ones came up.
+    Outcomes of an earlier start count when they come up again, so that a run ends at the same place
+    with or without stops.
     """
 
     def __init__(
@@ -135,7 +129,7 @@ class Spending:
         Args:
             journal: open.
             plan: with the budget.
-            on_spent: told of each outcome, and whether an earlier start had paid for it.
+            on_spent: receives each outcome, and whether an earlier start had paid for it.
         """
         self.calls = 0
         self.seconds = 0.0
@@ -146,13 +140,13 @@ class Spending:
         self._met: set[str] = set()
 
     def ahead(self, wanted: Mapping[str, Callable[[], Rollout]], parallel: int) -> None:
-        """Make several outcomes at the same time, as far as the calls reach; `once` pays for them.
+        """Make several outcomes in parallel, within the calls left; `once` pays for them.
 
-        What is done when one fails, or when the run is stopped, is kept.
+        Outcomes are kept if one fails or the run is stopped.
 
         Args:
-            wanted: what makes each outcome, by key.
-            parallel: how many the model works on at the same time.
+            wanted: by key, a function for each outcome.
+            parallel: outcomes at the same time.
         """
         unknown = [key for key in wanted if self._journal.get(key) is None]
         if parallel < 2 or len(unknown) < 2:
@@ -160,7 +154,7 @@ class Spending:
 
         def make(key: str) -> None:
             made = wanted[key]()
-            # Those who share the time of a model share in the minutes.
+            # Parallel calls share the minutes.
             self._journal.put(key, replace(made, seconds=made.seconds / parallel))
 
         pool = ThreadPoolExecutor(parallel)
@@ -172,10 +166,10 @@ class Spending:
             pool.shutdown(cancel_futures=True)
 
     def once(self, key: str, kind: type[_Made], make: Callable[[], _Made]) -> _Made:
-        """Give the outcome of this key; it is made only where it is not known.
+        """The outcome of a key; made only if it is unknown.
 
         Raises:
-            Ended: it would go beyond the budget.
+            Ended: it would exceed the budget.
             StorageError: it cannot be kept.
         """
         kept = self._journal.get(key)

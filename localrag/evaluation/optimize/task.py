@@ -1,8 +1,7 @@
-"""What a prompt is judged by: the query it makes of a question, and what that query finds.
+"""The score of a prompt: by the query that it writes, and the hits of this query.
 
-How well a hit covers the gold context is the score of the published study:
-s = min(1, 0.4 legal + 0.4 keyword + 0.2 text), the best over the hits. The study names the three
-parts; where it leaves a measure open, what is taken here is said at `Overlap`.
+The overlap of a hit with the gold context is min(1, 0.4 legal + 0.4 keyword + 0.2 text), the best
+over the hits. `Overlap` defines the parts.
 """
 
 import re
@@ -52,16 +51,17 @@ _HEADING = re.compile("(?m)^#+ .*$")
 
 @dataclass(frozen=True, slots=True)
 class Overlap:
-    """The parts of the score, each from 0 to 1.
+    """Parts of the score, 0 to 1 each.
 
     Attributes:
-        legal: agreement of law names and of 第〇条, 第〇項, 第〇号 between context and hit: twice
-            what both hold over what each holds (Dice), as sets. Unlike a plain share of the
-            context it does not rise with a hit that names many provisions.
-        keyword: the share of the terms of the context that the hit holds; terms as our analyzer
-            cuts them, of two or more kanji or kana.
-        text: the share of the pieces of `PIECE` characters of the context, cut line by line, that
-            stand in the hit letter by letter, blanks and widths apart.
+        legal: Dice coefficient of the law names and 第〇条, 第〇項, 第〇号 of context and hit, as
+            sets. A hit with many provisions does not raise it.
+        keyword: share of the context's terms in the hit; terms of our analyzer with at least two
+            kanji
+            or kana.
+        text: share of pieces of `PIECE` characters of the context's lines in the hit, without
+            blanks
+            and widths.
     """
 
     legal: float = 0.0
@@ -70,16 +70,16 @@ class Overlap:
 
     @property
     def score(self) -> float:
-        """What the parts come to, from 0 to 1."""
+        """The weighted sum, 0 to 1."""
         return min(1.0, 0.4 * self.legal + 0.4 * self.keyword + 0.2 * self.text)
 
 
 class Coverage:
-    """What a text holds of everything the score compares.
+    """Everything in a text that the score compares.
 
     Args:
         text: a gold context under Markdown headings, or a hit with its header.
-        names: the names of the laws of the corpus.
+        names: names of the laws in the corpus.
     """
 
     def __init__(self, text: str, names: LawNames) -> None:
@@ -87,7 +87,7 @@ class Coverage:
         self._names = names
 
     def by(self, hit: "Coverage") -> Overlap:
-        """How well a hit covers this gold context."""
+        """The overlap of a hit with this gold context."""
         pieces = self._pieces
         return Overlap(
             legal=_dice(self._legal, hit._legal),
@@ -97,7 +97,7 @@ class Coverage:
 
     @cached_property
     def _legal(self) -> frozenset[str]:
-        """Law ids, and places with their numbers in one spelling: 第二十七条の三十六 is 条27_36."""
+        """Law ids, and places in one spelling: 第二十七条の三十六 is 条27_36."""
         laws = {law for match in self._names.find_names(self._text) for law in match.law_ids}
         places = {_place(match) for match in _PLACE.finditer(normalize(self._text))}
         return frozenset(laws | places - {""})
@@ -125,7 +125,7 @@ def _place(match: re.Match[str]) -> str:
 
 
 def _cut(line: str) -> list[str]:
-    """Pieces of full length that cover the line; the last may overlap the one before it."""
+    """Pieces of full length that cover the line; the last two may overlap."""
     last = max(len(line) - PIECE, 0)
     return [line[start : start + PIECE] for start in (*range(0, last, PIECE), last)]
 
@@ -140,7 +140,7 @@ def _share(wanted: frozenset[str], held: frozenset[str]) -> float:
 
 @dataclass
 class Shared:
-    """Fulfils `localrag.methods.toolkit.Resources` with what is open already."""
+    """`localrag.methods.toolkit.Resources` with open models and corpus."""
 
     settings: ChatConfig
     retriever: Retriever
@@ -148,27 +148,27 @@ class Shared:
     reading: RLock
     opened: MethodResources
     query_prompt: OptimisedPrompt | None = None
-    # The journal of the run keeps what was paid for.
+    # The journal keeps outcomes that were paid for.
     remembered: None = None
 
     @classmethod
     def of(cls, resources: MethodResources, retriever: Retriever) -> Self:
-        """The model of `resources`, beside a corpus."""
+        """The model of `resources`, with a corpus."""
         return cls(resources.settings, retriever, resources.model, resources.reading, resources)
 
     @property
     def layers(self) -> LayerIndex:
-        """The derived layers of the corpus of the run."""
+        """Derived layers of the corpus."""
         return self.opened.layers
 
 
 def with_model(config: Config, model: str) -> Config:
-    """The settings with another chat model."""
+    """Settings with another chat model."""
     return config.model_copy(update={"chat": config.chat.model_copy(update={"model": model})})
 
 
 def weight(workspace: Workspace, *models: str) -> int:
-    """Bytes of the weights that are loaded for these models; a server has its own memory."""
+    """Bytes of weights loaded for these models; servers have their own memory."""
     store = ModelStore(workspace.models)
     installed = [name for name in models if not named_runtime(name)]
     return sum(store.find(name).size for name in installed)
@@ -180,14 +180,9 @@ FOUND = {Objective.OVERLAP: 5, Objective.RECALL: 10}
 
 @dataclass(frozen=True, slots=True)
 class QueryTask:
-    """Writes searches for a question under a prompt, searches, and scores the hits.
+    """Writes searches for a question with a prompt, searches, and scores the hits.
 
-    `Objective.OVERLAP` searches by meaning, as the published method does; `Objective.RECALL` as
-    `ask` does.
-
-    Attributes:
-        resources: the model and the corpus.
-        objective: what the hits are scored by.
+    `Objective.OVERLAP` searches by meaning; `Objective.RECALL` as `ask` does.
     """
 
     resources: Shared
@@ -197,8 +192,8 @@ class QueryTask:
         """Try a prompt on a question.
 
         Raises:
-            ModelUnusable: the model failed, for no fault of the prompt.
-            IndexUnusable: the index turned out to be damaged.
+            ModelUnusable: the model failed, regardless of the prompt.
+            IndexUnusable: the index is damaged.
         """
         since = perf_counter()
         prompt = OptimisedPrompt("candidate", instruction)
@@ -207,7 +202,7 @@ class QueryTask:
         return replace(
             made,
             notes=tuple(dict.fromkeys(toolkit.trace.events)),
-            # One that was refused before it began counts too: else it would never end.
+            # A request refused before it began counts too; otherwise the run might not end.
             calls=max(1, len(toolkit.trace.calls)),
             seconds=perf_counter() - since,
         )
@@ -222,7 +217,7 @@ class QueryTask:
             else:
                 query = write_query(toolkit, question.query)
         except ModelUnusable as error:
-            # What the prompt itself brings about is its score, not the end of the run.
+            # A failure caused by the prompt is its score, not the end of the run.
             if not error.of_one_request:
                 raise
             toolkit.note(STAGE, [Fact(FactKind.MODEL_FAILED, cause=error.cause)])
@@ -263,7 +258,7 @@ class QueryTask:
         return best.score, parts
 
     def _kind(self, gold: Gold) -> str:
-        """Act, CabinetOrder …, as the corpus knows the law; "" for what is no law of it."""
+        """Kind of law (Act, CabinetOrder …); "" for other documents."""
         return self._names.law_type(gold.document)
 
     @property
@@ -273,13 +268,13 @@ class QueryTask:
 
 
 def gain(places: Sequence[int]) -> float:
-    """The normalised discounted cumulative gain of gold places by their ranks (nDCG).
+    """Normalised discounted cumulative gain of gold places (nDCG).
 
     Args:
-        places: the rank of each, from 1; 0 where it was not found.
+        places: rank of each, from 1; 0 if not found.
 
     Returns:
-        1 where they are the first hits, in whatever order, less the later they come, 0 for none.
+        1 if they are the first hits in any order, less for later ones, 0 for none.
     """
     best = sum(_discount(rank) for rank in range(1, len(places) + 1))
     return sum(map(_discount, places)) / best
@@ -290,11 +285,11 @@ def _discount(rank: int) -> float:
 
 
 def as_written(error: LocalragError) -> str:
-    """The cause of an error in English, for a model that is told the same in every language."""
+    """Cause of an error in English, for a model."""
     cause = str(error.args[0])
     return cause.format_map(error.fields) if error.fields else cause
 
 
 def scorable(question: Question, objective: Objective) -> bool:
-    """Whether the question knows what the objective compares with."""
+    """Whether the question has what the objective needs."""
     return bool(question.gold if objective is Objective.RECALL else question.context.strip())

@@ -1,4 +1,4 @@
-"""The values of an optimisation: what it is to do, what it tried, what came of it."""
+"""Values of an optimisation: plan, attempts and outcome."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -9,11 +9,10 @@ from localrag.text.facts import Fact
 
 
 class Objective(StrEnum):
-    """What a query is scored by, from 0 to 1.
+    """Score of a query, 0 to 1.
 
-    OVERLAP: how well the best hit covers the gold context (`localrag.evaluation.optimize.task`).
-    RECALL: how many gold articles are among the hits, and how early; see
-        `localrag.evaluation.optimize.task.gain`.
+    OVERLAP: overlap of the best hit with the gold context (`localrag.evaluation.optimize.task`).
+    RECALL: number and ranks of gold articles among the hits (`gain`, there).
     """
 
     OVERLAP = "overlap"
@@ -22,22 +21,20 @@ class Objective(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class OptimisationPlan:
-    """What is to be optimised, and for how long.
+    """Task and budget of an optimisation.
 
     Attributes:
-        name: of the run and of the prompt it makes.
-        dataset: name of a declared dataset, or path of a file of questions.
-        split: of the dataset; "" for the first that is at hand.
-        questions: a file of questions in the format of the dataset, to be read instead.
-        limit: use so many of the questions, chosen by the seed; 0 for all.
-        report: a file of questions that take no part; the built-in instruction and the best one are
-            tried on them in the end. None for none.
-        objective: what a query is scored by.
-        calls: of models, at most; whatever was begun anew after a stop included. One reply that
-            has to be asked for again may pass it.
-        minutes: of work on queries and proposals, at most, over all starts of the run.
-        reflection: the model that proposes prompts; "" for the one that writes the queries.
-        seed: of the split of the questions and of every choice that GEPA makes.
+        name: of the run and of its prompt.
+        dataset: name of a dataset, or path of a file of questions.
+        split: of the dataset; "" for the first present.
+        questions: a file of questions to read instead, in the format of the dataset.
+        limit: number of questions, chosen by the seed; 0 for all.
+        report: a file of other questions, to compare the built-in and the best instruction; or
+            None.
+        calls: most calls of models, over all starts; a retry may exceed it.
+        minutes: most minutes of work, over all starts.
+        reflection: model that proposes prompts; "" for the writer of queries.
+        seed: of the split and of GEPA's choices.
     """
 
     name: str
@@ -55,18 +52,15 @@ class OptimisationPlan:
 
 @dataclass(frozen=True, slots=True)
 class Rollout:
-    """What one prompt made of one question.
+    """One prompt on one question.
 
     Attributes:
-        query: what the model wrote; "" where its reply stayed malformed.
-        score: by the objective, 0 to 1.
-        parts: what the score is made of, by name.
+        query: of the model; "" if its reply stayed malformed.
+        score: 0 to 1.
         found: headers of the hits, best first.
-        missed: how many gold places are not among the hits, by kind of law; "" for what is no law.
-        problem: why there is no query or no hit; "" where there is.
-        notes: what a stage left out, switched off or stood in for.
-        calls: of the model.
-        seconds: wall time.
+        missed: gold places not among the hits, by kind of law; "" for other documents.
+        problem: why there is no query or hit.
+        notes: what a stage left out, switched off or replaced.
     """
 
     query: str
@@ -82,13 +76,10 @@ class Rollout:
 
 @dataclass(frozen=True, slots=True)
 class Proposal:
-    """What the reflection model proposed.
+    """A proposal of the reflection model.
 
     Attributes:
-        text: the new instruction; "" where the reply stayed malformed.
-        problem: why there is none.
-        calls: of the reflection model.
-        seconds: wall time.
+        text: the new instruction; "" if the reply stayed malformed.
     """
 
     text: str
@@ -99,12 +90,10 @@ class Proposal:
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """A prompt that was scored on all validation questions.
+    """A prompt scored on all validation questions.
 
     Attributes:
-        text: the instruction.
-        score: mean over the validation questions.
-        parent: number of the candidate it was made from; None for the seed.
+        parent: number of its parent; None for the seed.
     """
 
     text: str
@@ -113,14 +102,11 @@ class Candidate:
 
 
 @dataclass(frozen=True, slots=True)
-class Refused:
-    """How many proposals never became a candidate, and why.
+class RefusedProposals:
+    """Numbers of proposals that became no candidate.
 
     Attributes:
-        malformed: the reply could not be read, twice.
-        leaking: it carried wording of the questions.
-        repeated: it was tried before.
-        not_better: it was no better than its parent on the training questions it was made from.
+        not_better: no better than the parent on its training questions.
     """
 
     malformed: int = 0
@@ -131,12 +117,10 @@ class Refused:
 
 @dataclass(frozen=True, slots=True)
 class Reported:
-    """What the built-in instruction and the best one come to on questions that took no part.
+    """The built-in and the best instruction on other questions.
 
     Attributes:
-        n: questions.
-        found: of how many the first has a gold place among its hits, and of how many the second.
-        scores: their mean scores.
+        found: for both, questions with a gold place among the hits.
     """
 
     n: int
@@ -146,18 +130,16 @@ class Reported:
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What an optimisation came to.
+    """Result of an optimisation.
 
     Attributes:
         name: of the run and of the prompt.
-        end: why it ended: "calls", "minutes", "perfect" (nothing is left to gain), "idle"
-            (nothing new to try) or "stopped".
-        candidates: in the order in which they were found; the seed first.
-        best: number of the best; of equals the first.
-        validation: number of questions behind the scores.
-        refused: proposals that never became a candidate.
-        calls, seconds: spent, over all starts; without those of the report.
-        reported: on other questions; None where none were given.
+        end: "calls", "minutes", "perfect" (nothing to gain), "idle" (nothing new to try) or
+            "stopped".
+        candidates: in the order found; the seed first.
+        best: number of the best; the first of equals.
+        calls, seconds: spent over all starts, without the report.
+        reported: on other questions; None without them.
     """
 
     name: str
@@ -165,27 +147,24 @@ class Outcome:
     candidates: Sequence[Candidate]
     best: int
     validation: int
-    refused: Refused
+    refused: RefusedProposals
     calls: int
     seconds: float
     reported: Reported | None = None
 
     @property
     def gain(self) -> float:
-        """By how much the best beats the seed on the validation questions."""
+        """Score of the best minus score of the seed."""
         return self.candidates[self.best].score - self.candidates[0].score
 
 
 @dataclass(frozen=True, slots=True)
 class OptimisationProgress:
-    """How far it is; told after each call of a model.
+    """Progress after a call of a model.
 
     Attributes:
-        candidates: so far, the seed included.
-        best: score of the best of them; None before the seed is scored.
-        calls, seconds: spent, over all starts of the run.
-        plan: with the budget.
-        replayed: whether this was known from an earlier start and cost nothing now.
+        best: score of the best; None before the first.
+        replayed: whether an earlier start had paid for this outcome.
     """
 
     candidates: int
@@ -198,15 +177,12 @@ class OptimisationProgress:
 
 @dataclass(frozen=True, slots=True)
 class Begun:
-    """A run begins, or goes on.
+    """A run begins or continues.
 
     Attributes:
-        train, validation: numbers of questions.
-        unusable: questions that lack what the objective compares with.
-        known: outcomes kept from earlier starts.
-        torn: whether a line that a kill cut off was dropped.
-        models: ids of the models, the one that writes queries first.
-        loaded: bytes of the weights that are loaded for them.
+        unusable: questions without what the objective needs.
+        torn: whether a cut off line was dropped.
+        models: their ids, the writer of queries first.
     """
 
     train: int
@@ -229,7 +205,7 @@ class Accepted:
 
 @dataclass(frozen=True, slots=True)
 class Reporting:
-    """How far the questions of the report are; each is tried under two instructions."""
+    """Progress of the report; each question is tried with two instructions."""
 
     done: int
     total: int
@@ -237,7 +213,7 @@ class Reporting:
 
 @dataclass(frozen=True, slots=True)
 class Leaked:
-    """A proposal was refused: `localrag.evaluation.optimize.leakage.Leak` says why."""
+    """A proposal was refused as a leak (`localrag.evaluation.optimize.leakage.Leak`)."""
 
     question: str
     wording: str

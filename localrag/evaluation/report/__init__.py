@@ -1,4 +1,4 @@
-"""The report of an evaluation: Markdown for people, JSON with the same figures, and a plot."""
+"""The report of an evaluation: Markdown, JSON with the same figures, and a plot."""
 
 import logging
 from collections.abc import Callable, Sequence
@@ -30,7 +30,7 @@ _log = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class _Stored:
-    """What of report.json is read back at the least; the figures beside it follow from it."""
+    """The part of report.json that is always read; figures follow from it."""
 
     format: int
     evaluation: Evaluation
@@ -38,24 +38,14 @@ class _Stored:
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """What report.json holds.
-
-    Attributes:
-        format: of the file.
-        figures: of the evaluation.
-        evaluation: with all its results.
-    """
+    """Content of report.json."""
 
     format: int
     figures: Figures
     evaluation: Evaluation
 
     def sections(self, plot: Sequence[Block] = ()) -> list[ReportSection]:
-        """All that it says, in the language in use.
-
-        Args:
-            plot: what stands in the place of the plot.
-        """
+        """All sections in the language in use."""
         found = all_sections(self.evaluation, self.figures, plot)
         return [section for section in found if section.blocks]
 
@@ -67,23 +57,21 @@ _report = TypeAdapter(Report)
 
 
 def write(evaluation: Evaluation, folder: Path) -> None:
-    """Write report.md, report.svg and, once they are there, report.json into a folder.
+    """Write report.md, report.svg and finally report.json into a folder.
 
-    Where a report of the same evaluation with the same figures is there already, it stays.
-
-    Where matplotlib is missing the plot is left out; the log and the report say so.
+    An equal report is left unchanged. Without matplotlib there is no plot; log and report say so.
 
     Raises:
-        InputError: the results of an entry are not complete, or hold text that is not Unicode.
-        UsageError: scipy is not installed.
-        StorageError: the folder cannot be written; each file is there as a whole or not at all.
+        InputError: results are incomplete, or hold text that is not Unicode.
+        UsageError: scipy is missing.
+        StorageError: the folder cannot be written. Each file is whole or missing.
     """
     report = Report(_FORMAT, figures(evaluation), evaluation)
     try:
         written = _report.dump_json(report, indent=1)
     except PydanticSerializationError as error:
         raise InputError(
-            N_("The evaluation holds what is no valid Unicode text ({problem})."),
+            N_("The evaluation holds text that is not valid Unicode ({problem})."),
             N_("Mend the questions, or the names in the settings."),
             problem=error,
         ) from error
@@ -122,22 +110,22 @@ def _is_there(folder: Path, written: bytes) -> bool:
 
 
 def load(folder: Path) -> Evaluation:
-    """Read back the evaluation that a report in this folder was written from.
+    """Read the evaluation behind the report in this folder.
 
     Raises:
         NotFoundError: the folder holds no report.
-        WorkspaceError: it is damaged, or was written by another version.
-        InputError: the results of an entry are not complete.
+        WorkspaceError: the report is damaged, or of another version.
+        InputError: results are incomplete.
     """
     return _checked(folder, _stored.validate_json).evaluation
 
 
 def read(folder: Path) -> Report:
-    """Read back the report in this folder; figures of earlier versions are computed anew.
+    """Read the report in this folder; figures of earlier versions are computed again.
 
     Raises:
         NotFoundError, WorkspaceError, InputError: as for `load`.
-        UsageError: figures have to be computed, and scipy is not installed.
+        UsageError: figures must be computed, and scipy is missing.
     """
 
     def understood(content: bytes) -> Report:

@@ -1,7 +1,7 @@
-"""What verdicts on claims come to: which was given for which, and how well each label is told.
+"""Verdicts on claims: a confusion matrix, and figures of each label.
 
-Source of the figures: section 4 of the paper of AVeriTeC, and its script eval.py (accuracy, F1 of
-each label and their mean). A claim without a verdict is one that no label was given.
+Source: section 4 of the paper of AVeriTeC, and eval.py (accuracy, F1 of each label and their
+mean). A claim without a verdict was given no label.
 """
 
 from collections.abc import Mapping, Sequence
@@ -17,19 +17,17 @@ from localrag.evaluation.types import Question
 from localrag.language import _
 
 NONE = ""
-"""Stands for the verdict of a claim that was given none."""
+"""For a claim without a verdict."""
 
 
 @dataclass(frozen=True, slots=True)
 class LabelFigures:
-    """How well one label is told.
+    """Figures of one label.
 
     Attributes:
-        claims: that have it.
-        given: how often it was given.
-        recall: share of the claims that have it which were given it; None without one.
-        precision: share of the claims that were given it which have it; None without one.
-        f1: the harmonic mean of both, 0 where there is none.
+        recall: share of its claims with this verdict; None without a claim.
+        precision: share of verdicts that are right; None without a verdict.
+        f1: harmonic mean of both; 0 if undefined.
     """
 
     claims: int
@@ -41,11 +39,10 @@ class LabelFigures:
 
 @dataclass(frozen=True, slots=True)
 class Verdicts:
-    """The verdicts of an entry against the right ones.
+    """Verdicts of an entry against the right ones.
 
     Attributes:
-        counts: of claims, by the right label and the one given (`NONE` for none).
-        labels: the figures of each label.
+        counts: claims by right label and given one (`NONE` for none).
     """
 
     counts: Mapping[str, Mapping[str, int]]
@@ -53,19 +50,19 @@ class Verdicts:
 
     @property
     def macro_f1(self) -> float:
-        """The mean F1 of all labels, those that no claim has included."""
+        """Mean F1 of all labels, even of unused ones."""
         return fmean(one.f1 for one in self.labels.values())
 
 
 def are_claims(questions: Sequence[Question]) -> bool:
-    """Whether questions are claims, whose answers are verdicts."""
+    """Whether questions are claims."""
     return bool(questions) and all(
         one.answer in set(Veracity) and not one.query.options for one in questions
     )
 
 
 def verdicts(answers: Answers) -> Verdicts | None:
-    """Count the verdicts of an entry; None where its questions are no claims."""
+    """Count the verdicts of an entry; None for other questions."""
     if not are_claims(answers.questions):
         return None
     pairs = [(one.answer, answers.by_question[one.id][0].chosen) for one in answers.questions]
@@ -77,7 +74,7 @@ def verdicts(answers: Answers) -> Verdicts | None:
 
 
 def always(questions: Sequence[Question]) -> list[Baseline]:
-    """What it scores to say the same of every claim; none where the questions are no claims."""
+    """Scores of constant verdicts; empty for other questions."""
     if not are_claims(questions):
         return []
     return [
@@ -88,7 +85,7 @@ def always(questions: Sequence[Question]) -> list[Baseline]:
 
 
 def commonest(questions: Sequence[Question]) -> tuple[str, list[float]] | None:
-    """The baseline of `always` that is right most often, and its score on each claim."""
+    """The best constant verdict, and its score on each claim."""
     best = max(always(questions), key=lambda one: one.score.value, default=None)
     if best is None:
         return None
@@ -96,7 +93,7 @@ def commonest(questions: Sequence[Question]) -> tuple[str, list[float]] | None:
 
 
 def blocks(found: Mapping[str, Verdicts | None]) -> list[Block]:
-    """The tables of a report: the figures of each label, and which was given for which."""
+    """Tables: figures of each label, and the confusion matrix."""
     known = {name: one for name, one in found.items() if one}
     if not known:
         return []
@@ -116,7 +113,7 @@ def blocks(found: Mapping[str, Verdicts | None]) -> list[Block]:
             for right in Veracity
         ],
     )
-    return [labels, ReportText(_("Claims by the right verdict and by the one given:")), pairs]
+    return [labels, ReportText(_("Claims by the right and the given verdict:")), pairs]
 
 
 def _rows(name: str, found: Verdicts) -> list[list[str]]:

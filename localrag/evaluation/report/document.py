@@ -1,4 +1,4 @@
-"""A report as values: sections of words, lists and tables. Markdown is one way to show them."""
+"""A report as values: sections of text, lists and tables, and their Markdown."""
 
 import json
 import re
@@ -13,21 +13,21 @@ from localrag.text import harmless
 if TYPE_CHECKING:
     from jinja2 import Template
 
-# An underscore or tilde inside a word is no markup, and names are full of them.
+# An underscore or tilde inside a word is not markup, and common in names.
 _MARKUP = re.compile(r"[\\`*\[\]<>|~&$]|(?<![^\W_])_|_(?![^\W_])")
-# Beside what `one_line` shows: XML forbids these.
+# XML forbids these too.
 _NO_XML = re.compile(r"[\ufffe\uffff]")
 
 DASH = "–"
-"""In the place of a figure that there is none of."""
+"""Replaces a missing figure."""
 
 
 class Emphasised(str):
-    """Text that stands out from that beside it."""
+    """Emphasised text."""
 
 
 class Markdown(str):
-    """Text that is Markdown as it stands: markup, or figures whose brackets are none."""
+    """Text that is already Markdown."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +46,7 @@ class Items:
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """A table; from column `left` on its cells are numbers."""
+    """A table; cells from column `left` on are numbers."""
 
     header: Sequence[str]
     rows: Sequence[Sequence[str]]
@@ -69,7 +69,7 @@ class ReportSection:
     """Blocks under a heading.
 
     Attributes:
-        level: of the heading; 1 is that of the document.
+        level: of the heading, from 1.
     """
 
     title: str
@@ -78,7 +78,7 @@ class ReportSection:
 
 
 def markdown(sections: Iterable[ReportSection]) -> str:
-    """The sections as Markdown."""
+    """Sections as Markdown."""
     return _template().render(sections=list(sections))
 
 
@@ -86,7 +86,7 @@ def markdown(sections: Iterable[ReportSection]) -> str:
 def _template() -> "Template":
     from jinja2 import Environment, PackageLoader, StrictUndefined
 
-    # Markdown has rules of its own for what is markup: `plain` is one of them.
+    # `plain` escapes by the rules of Markdown.
     environment = Environment(  # noqa: S701
         loader=PackageLoader("localrag.evaluation", "report"),
         undefined=StrictUndefined,
@@ -104,9 +104,9 @@ def _kind(block: Block) -> str:
 
 
 def plain(text: str) -> str:
-    """Text that Markdown takes literally, on one line, inside a line or a cell.
+    """Text on one line, with Markdown escaped for the inside of a line or cell.
 
-    At the beginning of a line it could still be a list or a heading: put a word before it.
+    Put a word before it: a line could still begin like a list or heading.
     """
     if isinstance(text, Markdown):
         return text
@@ -115,24 +115,24 @@ def plain(text: str) -> str:
 
 
 def one_line(text: str) -> str:
-    """Text without line breaks and without characters that act instead of being shown."""
+    """Text without line breaks and control characters."""
     return _NO_XML.sub("\N{REPLACEMENT CHARACTER}", harmless.one_line(" ".join(text.split())))
 
 
 def value(found: object) -> str:
-    """A value of the settings as text."""
+    """A setting as text."""
     if found in (None, ""):
         return DASH
     return found if isinstance(found, str) else json.dumps(found, ensure_ascii=False, default=str)
 
 
 def percent(share: float) -> str:
-    """A share of one, in per cent."""
+    """A share in per cent."""
     return f"{100 * share:.1f} %"
 
 
 def estimate(found: Estimate | None) -> str:
-    """A score with its interval, ``60.0 % [50.2, 69.1]``; without one where nothing varies."""
+    """A score with its interval, ``60.0 % [50.2, 69.1]``; without one if it does not vary."""
     if not found:
         return DASH
     if found.low == found.high:
@@ -141,7 +141,7 @@ def estimate(found: Estimate | None) -> str:
 
 
 def points(found: Estimate | None) -> str:
-    """A difference of two scores in percentage points, ``+7.5 [−2.0, +17.0]``."""
+    """A difference of scores in percentage points, ``+7.5 [−2.0, +17.0]``."""
     if not found:
         return DASH
     middle, low, high = (_signed(100 * limit) for limit in (found.value, found.low, found.high))
@@ -149,7 +149,7 @@ def points(found: Estimate | None) -> str:
 
 
 def p_value(p: float | None) -> str:
-    """A p-value to three places."""
+    """A p-value with three decimals."""
     if p is None:
         return DASH
     return Markdown("< 0.001") if p < 0.001 else f"{p:.3f}"

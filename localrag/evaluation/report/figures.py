@@ -1,4 +1,4 @@
-"""The figures of a report, computed from what the questions came to."""
+"""Figures of a report, computed from the results."""
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
@@ -26,7 +26,7 @@ from localrag.evaluation.report.measured import (
     same_choice,
 )
 from localrag.evaluation.report.rated import Rated, rated
-from localrag.evaluation.report.retrieved import Recall, Shown, recall, sentences_shown, shown
+from localrag.evaluation.report.retrieved import GoldShown, Recall, recall, sentences_shown, shown
 from localrag.evaluation.statistics import (
     Estimate,
     McNemar,
@@ -46,29 +46,23 @@ _Named = TypeVar("_Named", bound=str)
 
 @dataclass(frozen=True, slots=True)
 class EntryFigures:
-    """What an entry comes to.
+    """Figures of an entry.
 
     Attributes:
-        score: None where no question was asked.
-        by_group: scores by the name of a group ("law", "kind", "polarity") and the value in it.
-        by_order: the score in each order of the options.
-        positions: how often each was chosen; empty where there is nothing to choose.
-        same_choice: share of questions with the same option chosen in every order; None where
-            there is one order, or nothing to choose.
-        recall: by stage of the retrieval.
-        shown: how much of what supports the answers a model was shown; None where that is not
-            known.
-        sentences_shown: the same of sentences, in the place of whole gold places.
-        costs: None where no question was asked.
-        failures: answers that failed, by kind.
-        causes: answers that are not right, by cause.
-        notes: what the traces say, and of how many answers.
-        published: figures of others for the same method, under conditions of their own.
-        measured: what answers in free text come to; None where they are a choice.
-        apart: the same by the name of a group and the value in it, for those in `APART`.
-        refusals: of questions with an answer (yes) and without (no); empty where all have one.
-        judging: what a verdict of the judge costs; None without one.
-        verdicts: on claims, against the right ones; None where the questions are no claims.
+        score: None without questions.
+        by_group: scores by name of a group ("law", "kind", "polarity") and value.
+        by_order: score in each order of options.
+        positions: how often each was chosen; empty without options.
+        same_choice: share of questions with the same choice in every order; None for one order.
+        shown: share of gold places shown to a model; None if unknown.
+        costs: None without questions.
+        notes: notes of the traces, and their number of answers.
+        published: figures of others for this method.
+        measured: figures of answers in free text; None for choices.
+        apart: the same by group and value, for those in `APART`.
+        refusals: of answerable (yes) and unanswerable questions (no); may be empty.
+        judging: cost of a verdict; None without a judge.
+        verdicts: on claims; None for other questions.
     """
 
     name: str
@@ -79,8 +73,8 @@ class EntryFigures:
     positions: Sequence[Position]
     same_choice: Estimate | None
     recall: Mapping[str, Recall]
-    shown: Shown | None
-    sentences_shown: Shown | None
+    shown: GoldShown | None
+    sentences_shown: GoldShown | None
     costs: Costs | None
     failures: Mapping[str, int]
     causes: Mapping[Cause, int]
@@ -95,14 +89,13 @@ class EntryFigures:
 
 @dataclass(frozen=True, slots=True)
 class Pair:
-    """Two entries on the same questions, or an entry and the verdict that is right most often.
+    """Two entries on the same questions, or an entry and the best constant verdict.
 
     Attributes:
-        second: name of an entry or of a baseline.
-        difference: how much higher the first scores, over all orders; None where no question was
-            asked.
-        mcnemar: in the order of the dataset; None where scores are not only 0 and 1.
-        adjusted: its p after Holm, for all pairs of the report.
+        second: name of an entry or baseline.
+        difference: first minus second over all orders; None without questions.
+        mcnemar: in the order of the dataset; None unless scores are 0 and 1.
+        adjusted: its p after Holm, over all pairs of the report.
     """
 
     first: str
@@ -117,8 +110,8 @@ class Figures:
     """All figures of a report.
 
     Attributes:
-        baselines: what these questions give to whom does not read them.
-        rated: what a judge that rates answers in pairs gave; None without one.
+        baselines: scores of answers that ignore the question.
+        rated: ratings of a judge; None without one.
     """
 
     entries: Sequence[EntryFigures]
@@ -131,8 +124,8 @@ def figures(evaluation: Evaluation) -> Figures:
     """Compute the figures of a finished evaluation.
 
     Raises:
-        InputError: the results of an entry are not complete.
-        UsageError: scipy is not installed.
+        InputError: results are incomplete.
+        UsageError: scipy is missing.
     """
     entries = answers_of(evaluation)
     published = evaluation.questions.dataset.published
@@ -148,17 +141,17 @@ def figures(evaluation: Evaluation) -> Figures:
 
 
 def compared(first: Answers, second: Answers) -> tuple[Estimate | None, McNemar | None]:
-    """The difference over all orders, and the test in the order of the dataset.
+    """Difference over all orders, and the test in the order of the dataset.
 
-    Both entries must have the same questions, in the same order.
+    Both entries have the same questions in the same order.
     """
     return _tested(_scored(first), _scored(second))
 
 
 def pairs(entries: Sequence[Answers]) -> list[Pair]:
-    """Compare every two entries, and on claims each with the verdict that is right most often.
+    """Compare every two entries, and on claims each with the best constant verdict.
 
-    P-values are adjusted for all of them.
+    P-values are adjusted over all pairs.
     """
     scored = [_scored(answers) for answers in entries]
     compare = list(combinations(scored, 2))
@@ -173,7 +166,7 @@ def pairs(entries: Sequence[Answers]) -> list[Pair]:
 
 
 class _Scored(NamedTuple):
-    """What is compared: the score on each question over all orders, and in that of the dataset."""
+    """Scores by question over all orders, and in the order of the dataset."""
 
     name: str
     means: Sequence[float]
@@ -235,5 +228,5 @@ def _by_order(answers: Answers) -> list[Estimate]:
 
 
 def _counted(names: Iterable[_Named]) -> dict[_Named, int]:
-    """How often each occurs, the commonest first."""
+    """Number of each value, the most frequent first."""
     return dict(sorted(Counter(names).items(), key=lambda item: (-item[1], item[0])))

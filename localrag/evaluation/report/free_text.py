@@ -1,4 +1,4 @@
-"""The sections of a report on answers in free text; empty where there is nothing to say."""
+"""Sections of a report on answers in free text; each may be empty."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
@@ -13,34 +13,31 @@ from localrag.evaluation.report.document import (
 )
 from localrag.evaluation.report.figures import EntryFigures
 from localrag.evaluation.report.measured import Costs, Measured, Searched
-from localrag.evaluation.report.retrieved import Shown
+from localrag.evaluation.report.retrieved import GoldShown
 from localrag.evaluation.statistics import Estimate
-from localrag.evaluation.types import DETERMINISTIC, JUDGE, Reading, Verdict
+from localrag.evaluation.types import DETERMINISTIC, JUDGE, StageReading, Verdict
 from localrag.language import N_, _
 
 _MEANINGS = {
-    "contains": N_("the right answer stands in the answer"),
+    "contains": N_("the answer contains the right answer"),
     "em": N_("the answer is the right one, to the letter"),
     "f1": N_("how far the answer consists of the same words as the right one (F1)"),
     "char_f1": N_("how far the answer consists of the same characters as the right one (F1)"),
     "similarity": N_("how like the right answer the answer is, word for word, synonyms included"),
     "accuracy": N_("the verdict is the right one"),
-    "Q": N_(
-        "how like those of the dataset the questions are that were asked of the claim (METEOR)"
-    ),
+    "Q": N_("similarity of the questions asked about the claim to those of the dataset (METEOR)"),
     "Q+A": N_("the same of the questions with what was found for them"),
     "aspects": N_(
-        "of what the question was made to ask for, the share that a statement cites which code has "
-        "found in its source"
+        "share of the question's aspects cited by a statement that code has found in its source"
     ),
     "documents": N_("of the documents of these aspects, the share that such a statement cites"),
-    "new": N_("of the statements, the share that says something that none before it says"),
-    "carried": N_("of the statements, the share that code has found in what it cites"),
+    "new": N_("share of the statements not made by an earlier one"),
+    "carried": N_("share of the statements that code has found in their citations"),
     "entity": N_("how like the right triples are in subject and object"),
     "relation": N_("how like they are in the predicate"),
     "full": N_("how like they are in all three parts"),
 }
-"""What each figure of a measure is, for one answer; of derivations, what is compared."""
+"""Meaning of each figure for one answer; for derivations, the compared parts."""
 _AT_LEVEL = N_("the verdict is the right one, and Q+A is above {level}")
 
 _PARTS = (("precision", N_("precision")), ("recall", N_("recall")), ("f1", N_("F1")))
@@ -51,21 +48,21 @@ _VERDICTS = {
     Verdict.FF: N_("both wrong"),
     Verdict.NA: N_("no answer"),
 }
-_SHOWN: Mapping[str, Callable[[EntryFigures], Shown | None]] = {
+_SHOWN: Mapping[str, Callable[[EntryFigures], GoldShown | None]] = {
     N_("places"): lambda entry: entry.shown,
     N_("sentences"): lambda entry: entry.sentences_shown,
 }
 _HAVING = {"yes": N_("with an answer"), "no": N_("without an answer")}
 _GIVEN_BY = {DETERMINISTIC: N_("deterministic"), JUDGE: N_("judge")}
 _WITH_GOLD = {
-    Reading.RIGHT: N_("hits with gold: right"),
-    Reading.WRONG: N_("hits with gold: wrong"),
-    Reading.NOT_FOUND: N_("hits with gold: not found"),
+    StageReading.RIGHT: N_("hits with gold: right"),
+    StageReading.WRONG: N_("hits with gold: wrong"),
+    StageReading.NOT_FOUND: N_("hits with gold: not found"),
 }
 _WITHOUT = {
-    Reading.RIGHT: N_("without: right"),
-    Reading.WRONG: N_("without: wrong"),
-    Reading.NOT_FOUND: N_("without: not found"),
+    StageReading.RIGHT: N_("without: right"),
+    StageReading.WRONG: N_("without: wrong"),
+    StageReading.NOT_FOUND: N_("without: not found"),
 }
 
 _Row = tuple[str, str, Measured]
@@ -73,12 +70,7 @@ _Row = tuple[str, str, Measured]
 
 
 def measures(entries: Sequence[EntryFigures], made_with: Iterable[str]) -> list[Block]:
-    """The figures of the measure of the dataset, of answers and of derivations.
-
-    Args:
-        entries: of the report.
-        made_with: what has to be known of the figures.
-    """
+    """Figures of the dataset's measure, for answers and derivations."""
     rows = list(_rows(entries))
     names = list(dict.fromkeys(name for *_one, found in rows for name in found.figures))
     if not rows:
@@ -92,8 +84,8 @@ def measures(entries: Sequence[EntryFigures], made_with: Iterable[str]) -> list[
     blocks: list[Block] = [
         ReportText(
             _(
-                "Answers: their figures, the share of questions that nothing was found for, the "
-                "share that only quotations were given for, and the score of the others."
+                "Answers: their figures, the shares of questions with nothing found and "
+                "with quotations only, and the score of the others."
             )
         ),
         Table(
@@ -140,7 +132,7 @@ def _meanings(figures: Iterable[str]) -> Iterator[str]:
 
 
 def refusals(entries: Sequence[EntryFigures]) -> list[Block]:
-    """How often questions without an answer were refused one, beside those that have one."""
+    """How often unanswerable and answerable questions were refused."""
     rows = [
         [
             entry.name,
@@ -183,11 +175,11 @@ def refusals(entries: Sequence[EntryFigures]) -> list[Block]:
 def verdicts(
     entries: Sequence[EntryFigures], judges: Sequence[Mapping[str, object]]
 ) -> list[Block]:
-    """The verdicts on answer and derivation, by code and by a judge side by side.
+    """Verdicts on answer and derivation, of code and judge side by side.
 
     Args:
         entries: of the report.
-        judges: what the verdicts of each were made with; an empty one is none.
+        judges: what the verdicts of each depend on.
     """
     rows = [row for row in _rows(entries) if row[2].verdicts]
     if not rows:
@@ -222,9 +214,9 @@ def verdicts(
     )
     if not made_with:
         alone = _(
-            "No judge was named: these are the verdicts of the deterministic comparison alone, "
-            "which takes other words for the same fact as wrong (--judge NAME has a model judge "
-            "them too)."
+            "No judge was named: these are verdicts of the deterministic comparison only. "
+            "It counts other words for the same fact as wrong (--judge NAME lets a model "
+            "judge too)."
         )
         return [*blocks, ReportText(alone)]
     return [
@@ -248,8 +240,8 @@ def verdicts(
         Items([_("Judged with {what}.").format(what=one) for one in made_with]),
         *costs(
             _(
-                "For one verdict: means, and the median and the 95th percentile of the seconds; "
-                "retries are those of all verdicts together."
+                "For one verdict: means, and the median and 95th percentile of the "
+                "seconds. Retries are the sum over all verdicts."
             ),
             _("verdicts"),
             {entry.name: entry.judging for entry in entries},
@@ -258,7 +250,7 @@ def verdicts(
 
 
 def searches(entries: Sequence[EntryFigures]) -> list[Block]:
-    """The published table of search success against what the stage made of it."""
+    """Success of searches against the readings of stages."""
     rows = [
         [*row[:2], stage.value, *_success(found)]
         for row in _rows(entries)
@@ -274,9 +266,9 @@ def searches(entries: Sequence[EntryFigures]) -> list[Block]:
     blocks: list[Block] = [
         ReportText(
             _(
-                "Queries that ask for a gold triple, stage by stage: whether the hits that the "
-                "stage read hold it, or a passage that says it; and what the stage made of them: "
-                "the right triple, a wrong one, or nothing."
+                "Queries for a gold triple, by stage. Found: the hits hold the triple, or "
+                "a passage that states it. Reading: the stage got the right triple, a "
+                "wrong one, or nothing."
             )
         ),
         Table(
@@ -300,7 +292,7 @@ def searches(entries: Sequence[EntryFigures]) -> list[Block]:
 
 
 def shown(entries: Sequence[EntryFigures]) -> list[Block]:
-    """How much of what supports the answers a model was shown."""
+    """Share of gold places or sentences shown to a model."""
     rows = [
         [entry.name, _(of), str(one.recall.n)]
         + [estimate(each) for each in (one.any_found, one.all_found, one.recall)]
@@ -311,9 +303,8 @@ def shown(entries: Sequence[EntryFigures]) -> list[Block]:
     if not rows:
         return []
     head = _(
-        "Questions with any, with all of their gold places, and of the gold sentences in these, in "
-        "what the model was shown, over all searches of a question; and the share of those of a "
-        "question that was."
+        "Questions whose model was shown any or all of their gold places, and of the gold "
+        "sentences in these, over all searches. Last: the mean share shown."
     )
     header = [
         _("entry"),
@@ -327,12 +318,12 @@ def shown(entries: Sequence[EntryFigures]) -> list[Block]:
 
 
 def costs(head: str, counted: str, found: Mapping[str, Costs | None]) -> list[Block]:
-    """A table of what one of something costs, by the name of the entry.
+    """A table of mean costs, by name of the entry.
 
     Args:
-        head: what the figures are.
-        counted: the head of the column that counts them.
-        found: costs by the name of the entry.
+        head: title of the figures.
+        counted: head of the column of counts.
+        found: costs by name of the entry.
     """
     rows = [
         [
@@ -369,8 +360,8 @@ def _success(found: Searched) -> list[str]:
     return [
         str(found.gold.n),
         estimate(found.gold),
-        *(_part(found.found[one], found.of_found.get(one)) for one in Reading),
-        *(_part(found.missed[one], found.of_missed.get(one)) for one in Reading),
+        *(_part(found.found[one], found.of_found.get(one)) for one in StageReading),
+        *(_part(found.missed[one], found.of_missed.get(one)) for one in StageReading),
     ]
 
 
@@ -384,7 +375,7 @@ def _called(row: _Row) -> list[str]:
 
 
 def _rows(entries: Sequence[EntryFigures]) -> Iterator[_Row]:
-    """Every entry over all its questions, then over the groups that are measured apart."""
+    """Each entry over all questions, then over the groups in `APART`."""
     for entry in entries:
         if entry.measured:
             yield entry.name, _("all"), entry.measured

@@ -1,4 +1,4 @@
-"""What the answers of an entry come to: laid out by question, then measured one thing at a time."""
+"""Results of an entry by question, and their measures."""
 
 import math
 from collections import Counter
@@ -17,10 +17,10 @@ from localrag.evaluation.types import (
     Entry,
     Evaluation,
     Question,
-    Reading,
     Result,
-    Search,
     Spent,
+    StageReading,
+    StageSearch,
     Verdict,
     in_dataset_order,
 )
@@ -33,11 +33,11 @@ AGAIN = N_("Give the command of the evaluation again: answers that are there are
 
 @dataclass(frozen=True, slots=True)
 class Answers:
-    """Every answer of one entry.
+    """All answers of one entry.
 
     Attributes:
         questions: in the order of the dataset.
-        by_question: for each the results in all orders of its options, from order 0.
+        by_question: results of each in all orders of options, from 0.
     """
 
     entry: Entry
@@ -45,28 +45,27 @@ class Answers:
     by_question: Mapping[str, tuple[Result, ...]]
 
     def all(self) -> list[Result]:
-        """All results, order by order within each question."""
+        """All results, by question and order."""
         return [result for question in self.questions for result in self.by_question[question.id]]
 
     def scores(self, question: Question) -> list[float]:
-        """The scores of a question, order by order."""
+        """Scores of a question, by order."""
         return [result.score for result in self.by_question[question.id]]
 
     def first_scores(self) -> list[float]:
-        """The score of each question in the order of the dataset."""
+        """Score of each question in the order of the dataset."""
         return [self.scores(question)[0] for question in self.questions]
 
     def means(self) -> list[float]:
-        """The mean score of each question."""
+        """Mean score of each question."""
         return [fmean(self.scores(question)) for question in self.questions]
 
 
 def answers_of(evaluation: Evaluation) -> list[Answers]:
-    """Lay out the results of every entry.
+    """Group the results of every entry by question.
 
     Raises:
-        InputError: entries share a name, or the results of one are not complete: figures over part
-            of the questions would not be comparable.
+        InputError: entries share a name, or results are incomplete.
     """
     names = Counter(entry.name for entry in evaluation.entries)
     for name, times in names.items():
@@ -128,12 +127,10 @@ def _answers(evaluation: Evaluation, entry: Entry) -> Answers:
 
 @dataclass(frozen=True, slots=True)
 class Costs:
-    """What one answer costs.
+    """Cost of one answer.
 
     Attributes:
-        n: answers.
-        calls, prompt, cached, completion: means; calls include retries, the others are tokens.
-        retries: of all answers together.
+        calls, prompt, cached, completion: means of calls (with retries) and tokens.
         median_seconds, p95_seconds: wall time; the 95th percentile by nearest rank.
     """
 
@@ -148,7 +145,7 @@ class Costs:
 
 
 def costs(spent: Sequence[Spent]) -> Costs | None:
-    """Sum up what answers cost; None where there is none."""
+    """Summarise the cost of answers; None without any."""
     if not spent:
         return None
     seconds = sorted(one.seconds for one in spent)
@@ -170,12 +167,10 @@ CHANCE = "chance"
 
 @dataclass(frozen=True, slots=True)
 class Position:
-    """One place among the options, over all answers of an entry that chose one.
+    """One position among the options.
 
     Attributes:
-        label: what the option there is labelled.
-        chosen: answers that chose it.
-        right: the same questions in the same orders, if each were answered right.
+        right: answers for which it was right.
     """
 
     label: str
@@ -185,11 +180,11 @@ class Position:
 
 @dataclass(frozen=True, slots=True)
 class Baseline:
-    """What a way to answer that reads no question scores on these questions.
+    """Score of answers that ignore the question.
 
     Attributes:
         name: `CHANCE`, or "always a".
-        position: the label that is always chosen; "" for chance.
+        position: label of the constant choice; "" for chance.
     """
 
     name: str
@@ -198,7 +193,7 @@ class Baseline:
 
 
 def positions(answers: Answers) -> list[Position]:
-    """How often each position was chosen, and how often it was right, in the answers there are."""
+    """How often each position was chosen, and was right."""
     chosen: Counter[str] = Counter()
     right: Counter[str] = Counter()
     for question in answers.questions:
@@ -210,10 +205,9 @@ def positions(answers: Answers) -> list[Position]:
 
 
 def same_choice(answers: Answers) -> Estimate | None:
-    """The share of questions with the same option chosen in all orders.
+    """Share of questions with the same choice in all orders; None for one order or without choices.
 
-    A question with an answer missing counts as not the same. None where there is one order, or
-    no option was ever chosen.
+    A missing answer counts as another choice.
     """
     choices = [
         [result.chosen for result in answers.by_question[question.id]]
@@ -225,7 +219,7 @@ def same_choice(answers: Answers) -> Estimate | None:
 
 
 def baselines(questions: Sequence[Question], orders: int) -> list[Baseline]:
-    """Always the same position, and chance; none where questions are not answered by a choice."""
+    """Constant positions, and chance; empty without options."""
     if not questions or not all(question.query.options for question in questions):
         return []
     places = [
@@ -242,7 +236,7 @@ def baselines(questions: Sequence[Question], orders: int) -> list[Baseline]:
 
 
 def right_position(question: Question, order: int) -> str:
-    """The label under which the right option is shown in this order."""
+    """Label of the right option in this order."""
     size = len(question.query.options)
     labels = LABELS[:size]
     return next(one for one in labels if in_dataset_order(one, order, size) == question.answer)
@@ -254,13 +248,10 @@ SHARE = 0.05
 
 @dataclass(frozen=True, slots=True)
 class Note:
-    """What the traces of some answers say was left out, switched off or stood in.
+    """A note in the traces of several answers.
 
     Attributes:
-        kind: of what they say.
-        fact: what all of them say; None where each says it of something else, such as another
-            provision. The exact facts stay in the results.
-        answers: how many.
+        fact: None if the answers differ in its fields. Results keep the exact facts.
     """
 
     kind: FactKind
@@ -269,7 +260,7 @@ class Note:
 
     @property
     def key(self) -> str:
-        """What tells it from others: its kind, or the words that an earlier version put instead."""
+        """Identifies it: its kind, or the words of an earlier version."""
         return _key(self.fact) if self.fact else self.kind.code
 
     def __str__(self) -> str:
@@ -284,7 +275,7 @@ def _key(fact: Fact) -> str:
 
 
 def counts(results: Sequence[Result]) -> list[Note]:
-    """What the traces of answers say, and of how many; the commonest first."""
+    """Notes in the traces of answers with their number, the most frequent first."""
     facts = [fact for result in results for fact in set(result.notes)]
     answers = Counter(key for result in results for key in set(map(_key, result.notes)))
     notes = [Note(fact.kind, fact, answers[_key(fact)]) for fact in facts]
@@ -292,12 +283,12 @@ def counts(results: Sequence[Result]) -> list[Note]:
 
 
 def common(entries: Iterable[tuple[Sequence[Note], int]]) -> list[Note]:
-    """The notes that hold for a `SHARE` of the answers of an entry or more, in their order.
+    """Notes of at least `SHARE` of the answers of an entry, in their order.
 
-    A note on one answer of several is never common.
+    A note on one of several answers is never common.
 
     Args:
-        entries: for each what `counts` gives, and how many answers it has.
+        entries: for each its `counts`, and its number of answers.
     """
     held = list(entries)
     keys = {
@@ -312,7 +303,7 @@ def common(entries: Iterable[tuple[Sequence[Note], int]]) -> list[Note]:
 
 
 def _united(notes: Iterable[Note]) -> list[Note]:
-    """The notes, each once: without a fact where two of a kind differ in it."""
+    """Notes without duplicates; without a fact if two of a kind differ."""
     found: dict[str, Note] = {}
     for note in notes:
         before = found.setdefault(note.key, note)
@@ -322,53 +313,46 @@ def _united(notes: Iterable[Note]) -> list[Note]:
 
 
 _Value = Callable[[Result], float | None]
-"""What is averaged; None where it is not known."""
+"""The averaged value; None if unknown."""
 
 _ANSWERED = (Status.SUPPORTED, Status.UNSUPPORTED)
-"""Statuses of answers that say something; quotations that come nearest promise no answer."""
+"""Statuses of answers; closest quotations are not answers."""
 
 _REFUSED = (Status.NOT_FOUND, Status.UNSUPPORTED)
 """Statuses of answers that nobody is to rely on."""
 
 APART = (ANSWERABLE, "type", "answer")
-"""The groups of questions that are measured apart, where a dataset has them."""
+"""Groups of questions that are measured separately."""
 
 
 @dataclass(frozen=True, slots=True)
 class Searched:
-    """What a stage made of the hits for queries.
+    """A stage's readings of the hits.
 
     Attributes:
-        found: by what it made of them, queries whose hits held the gold triple.
-        missed: those whose hits did not.
-        gold: the share of the queries whose hits did.
-        of_found, of_missed: the shares that `found` and `missed` are of those queries; empty
-            without any.
+        found: by reading, queries whose hits held the gold triple.
+        of_found, of_missed: shares by reading; may be empty.
     """
 
-    found: Mapping[Reading, int]
-    missed: Mapping[Reading, int]
+    found: Mapping[StageReading, int]
+    missed: Mapping[StageReading, int]
     gold: Estimate
-    of_found: Mapping[Reading, Estimate]
-    of_missed: Mapping[Reading, Estimate]
+    of_found: Mapping[StageReading, Estimate]
+    of_missed: Mapping[StageReading, Estimate]
 
 
 @dataclass(frozen=True, slots=True)
 class Measured:
-    """What the answers to some questions come to.
+    """Measures of answers to some questions.
 
     Attributes:
-        n: questions.
-        figures: of the measure of the dataset, by name.
-        not_found: share of questions that nothing was found for.
-        quoted: share of questions that only quotations were given for, with no word on whether
-            they answer.
-        answered: the score of the others, failures left out; None where there is none.
-        verdicts: share of each verdict, by who gave it.
-        agreement: share of the answers that both gave a verdict on, on which code and judge agree.
-        unjudged: answers that the judge gave no verdict on.
-        searched: by stage that searches.
-        unsought: gold triples that no query asked for.
+        figures: of the dataset's measure, by name.
+        not_found: share of questions without a finding.
+        quoted: share of questions with quotations only.
+        answered: score of the others, without failures; may be None.
+        verdicts: share of each verdict, by source.
+        agreement: share of equal verdicts of code and judge.
+        unjudged: answers without a verdict of the judge.
     """
 
     n: int
@@ -384,12 +368,12 @@ class Measured:
 
 
 def measured(answers: Answers) -> Measured | None:
-    """Over all questions of an entry; None where they are answered by a choice."""
+    """Measures over all questions of an entry; None for choices."""
     return _of([answers.by_question[question.id] for question in answers.questions])
 
 
 def apart(answers: Answers) -> dict[str, dict[str, Measured]]:
-    """By the name of a group and the value in it, for the groups that are measured apart."""
+    """Measures by group and value, for the groups in `APART`."""
     groups: dict[str, dict[str, list[Sequence[Result]]]] = {}
     for question in answers.questions:
         for name in APART:
@@ -428,15 +412,11 @@ def _of(asked: Sequence[Sequence[Result]]) -> Measured | None:
 
 @dataclass(frozen=True, slots=True)
 class Refusals:
-    """How often questions were refused an answer, and what was given in its place.
+    """Refusals of questions.
 
     Attributes:
-        n: questions.
-        refused: share of them for which nothing was found, or whose answer was marked as one that
-            its citations do not carry.
-        not_found, unsupported: the share of each of the two.
-        quoted: share for which only quotations were given.
-        supported: share that was answered without a doubt.
+        refused: share with nothing found, or with an unsupported answer.
+        quoted: share with quotations only.
     """
 
     n: int
@@ -448,9 +428,9 @@ class Refusals:
 
 
 def refusals(answers: Answers) -> dict[str, Refusals]:
-    """Of questions that have an answer (yes) and of those that have none (no).
+    """Refusals of answerable (yes) and unanswerable questions (no).
 
-    Nothing where no question is known to have none. A failure is neither refusal nor answer.
+    Empty without unanswerable ones. A failure is neither refusal nor answer.
     """
     by_value: dict[str, list[Sequence[Result]]] = {}
     for question in answers.questions:
@@ -477,12 +457,12 @@ def _refusals(asked: Sequence[Sequence[Result]]) -> Refusals:
     )
 
 
-def _searched(searches: Sequence[Search]) -> dict[Stage, Searched]:
+def _searched(searches: Sequence[StageSearch]) -> dict[Stage, Searched]:
     counts = Counter((one.stage, one.found, one.reading) for one in searches)
     found: dict[Stage, Searched] = {}
     for stage in dict.fromkeys(search.stage for search in searches):
         held, missed = (
-            {reading: counts[stage, holds, reading] for reading in Reading}
+            {reading: counts[stage, holds, reading] for reading in StageReading}
             for holds in (True, False)
         )
         n = sum(held.values())
@@ -491,7 +471,7 @@ def _searched(searches: Sequence[Search]) -> dict[Stage, Searched]:
     return found
 
 
-def _shares(counts: Mapping[Reading, int]) -> dict[Reading, Estimate]:
+def _shares(counts: Mapping[StageReading, int]) -> dict[StageReading, Estimate]:
     n = sum(counts.values())
     return {reading: share(count, n) for reading, count in counts.items()} if n else {}
 
@@ -519,6 +499,6 @@ def _means(asked: Sequence[Sequence[Result]], values: Mapping[str, _Value]) -> d
 
 
 def _mean(asked: Sequence[Sequence[Result]], value: _Value) -> Estimate | None:
-    """The mean over the questions that the value is known for."""
+    """Mean over questions with a known value."""
     values = [[found for one in results if (found := value(one)) is not None] for results in asked]
     return score([found for found in values if found])

@@ -1,4 +1,4 @@
-"""The plot of a report: scores with their intervals, and recall, as SVG."""
+"""The plot of a report: scores with intervals, and recall, as SVG."""
 
 import io
 import warnings
@@ -18,7 +18,7 @@ from localrag.text.harmless import shorten
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-# Two colours of Okabe and Ito (2008), told apart by all kinds of sight, and on paper by shape.
+# Two colours of Okabe and Ito (2008), safe for colour blindness; shapes differ too.
 _BLUE, _ORANGE, _GREY = "#0072B2", "#D55E00", "#6b6b6b"
 _STYLE: dict[str, Any] = {
     "svg.hashsalt": "localrag",
@@ -35,17 +35,17 @@ _WIDTH, _ROW, _FRAME, _MATRIX = 7.0, 0.28, 1.0, 2.6
 
 
 def plotted(figures: Figures) -> str:
-    """Draw the figures as SVG; the same figures give the same text.
+    """Draw the figures as SVG; equal figures give equal text.
 
-    Names stay text: they are shown in a font of the reader, whether or not one was at hand here.
+    Names stay text, in a font of the reader.
 
     Raises:
-        ImportError: matplotlib is not installed.
+        ImportError: matplotlib is missing.
     """
     import matplotlib
     from matplotlib.figure import Figure
 
-    # What the answers could rest on; the stages before it stand in the table.
+    # The last stage; earlier ones are in the table.
     stages = [
         (f"{entry.name}: {stage}", found)
         for entry in figures.entries
@@ -99,7 +99,7 @@ def _recall(panel: "Axes", stages: Mapping[str, Recall]) -> None:
 
 
 def _verdicts(panel: "Axes", name: str, found: Verdicts) -> None:
-    """Draw which verdict was given for which, a cell for each pair, darker the more claims."""
+    """Draw the confusion matrix, darker with more claims."""
     right, given = list(found.counts), list(next(iter(found.counts.values())))
     rows = [[found.counts[one][other] for other in given] for one in right]
     panel.imshow(rows, cmap="Greys", aspect="auto", vmin=0, vmax=max(1, *map(max, rows)) * 1.6)
@@ -107,7 +107,7 @@ def _verdicts(panel: "Axes", name: str, found: Verdicts) -> None:
         for place, count in enumerate(row):
             panel.text(place, at, str(count), ha="center", va="center")
     names = {one: _(words) for one, words in VERACITIES.items()} | {NONE: _("none")}
-    # Side by side the names are too long for one line.
+    # Names are too long to be side by side.
     panel.set_xticks(range(len(given)), ["\n".join(names[one].rsplit(" ", 1)) for one in given])
     panel.set_yticks(range(len(right)), [names[one] for one in right])
     panel.tick_params(length=0)
@@ -122,7 +122,7 @@ def _dots(
     label: str,
     below: float = 0.0,
 ) -> None:
-    """Draw a dot and a whisker for each estimate, each on a row of its own."""
+    """Draw a dot and a whisker for each estimate, one a row."""
     drawn = [(row + below, found) for row, found in enumerate(estimates) if found]
     if drawn:
         panel.errorbar(

@@ -1,6 +1,6 @@
-"""What ratings of a judge come to: means, differences in pairs, its agreement with itself.
+"""Ratings of a judge: means, differences of pairs, and its agreement with itself.
 
-What varies is the question: the ratings of one question, by either order, count as one observation.
+The question is the unit: its ratings in both orders count as one observation.
 """
 
 from collections import defaultdict
@@ -24,14 +24,14 @@ from localrag.language import N_, _
 
 _FULL = 100
 _MEASURES = {
-    "recall": (N_("recall"), N_("how much an answer says of what is needed")),
-    "precision": (N_("precision"), N_("how far what it says bears on the question")),
+    "recall": (N_("recall"), N_("how much of the needed content an answer has")),
+    "precision": (N_("precision"), N_("how relevant its content is to the question")),
     "specificity": (N_("specificity"), N_("how far it names particulars, and no generalities")),
     "breadth": (N_("breadth"), N_("how many aspects of the question it takes up")),
-    "depth": (N_("depth"), N_("how thoroughly it treats those that it takes up")),
-    "relevancy": (N_("relevancy"), N_("how well it serves whoever has asked")),
+    "depth": (N_("depth"), N_("how thoroughly it treats its aspects")),
+    "relevancy": (N_("relevancy"), N_("how well it serves the person who asked")),
 }
-"""The measures, and what the judge is told of each."""
+"""The measures, with the explanation for the judge."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,11 +39,10 @@ class RatedPair:
     """Two entries on the same questions, by one measure.
 
     Attributes:
-        difference: how much higher the first is rated, in shares of 100.
-        wins, ties, losses: questions on which the first is rated higher, alike, lower, over both
-            orders.
-        p: of a sign test over the questions without a tie (exact, two-sided).
-        adjusted: the same after Holm, for all pairs and measures of the report.
+        difference: first minus second, in shares of 100.
+        wins, ties, losses: questions rated higher, equal or lower, over both orders.
+        p: of a sign test without ties (exact, two-sided).
+        adjusted: after Holm, over all pairs and measures of the report.
     """
 
     first: str
@@ -59,15 +58,12 @@ class RatedPair:
 
 @dataclass(frozen=True, slots=True)
 class Rated:
-    """The ratings of a judge.
+    """Ratings of a judge.
 
     Attributes:
-        entries: by entry and measure its mean rating over questions, in shares of 100.
-        pairs: every two entries, measure by measure.
-        agreement: by measure, how often the judge says the same of two answers, the one better,
-            the other, or alike, whichever it is shown first.
-        pairs_of_answers: that were to be rated.
-        unrated: of these, those that it gave no ratings in at least one order.
+        entries: mean rating by entry and measure, in shares of 100.
+        agreement: by measure, how often both orders give the same preference.
+        unrated: those without ratings in an order.
     """
 
     entries: Mapping[str, Mapping[str, Estimate]]
@@ -78,9 +74,9 @@ class Rated:
 
 
 def rated(ratings: Sequence[PairRating]) -> Rated | None:
-    """Sum up ratings; None where there are none.
+    """Summarise ratings; None without any.
 
-    A pair of answers counts where it is rated in both orders.
+    A pair of answers counts if it is rated in both orders.
     """
     if not ratings:
         return None
@@ -110,11 +106,11 @@ def rated(ratings: Sequence[PairRating]) -> Rated | None:
 
 
 def blocks(found: Rated | None, judge: Mapping[str, object]) -> list[Block]:
-    """The tables of a report.
+    """Tables of ratings.
 
     Args:
-        found: the ratings; None for none.
-        judge: by dotted name, what the ratings were made with.
+        found: the ratings; may be None.
+        judge: what the ratings depend on, by dotted name.
     """
     if found is None:
         return []
@@ -161,8 +157,8 @@ def blocks(found: Rated | None, judge: Mapping[str, object]) -> list[Block]:
         ),
         ReportText(
             _(
-                "How often the judge says the same of two answers (the first better, the second, "
-                "or alike), whichever is shown first:"
+                "How often the judge has the same preference in both orders (first better, "
+                "second better, or equal):"
             )
         ),
         agreement,
@@ -193,7 +189,7 @@ def _pair(ratings: Iterable[PairRating], first: str, second: str, measure: str) 
 def _by_question(
     ratings: Iterable[PairRating], name: str, measure: str
 ) -> Sequence[Sequence[float]]:
-    """What an entry was given in all pairs and both orders, question by question."""
+    """Ratings of an entry in all pairs and orders, by question."""
     found: dict[str, list[float]] = defaultdict(list)
     for one in ratings:
         if name in (one.first, one.second):
@@ -205,9 +201,9 @@ def _by_question(
 
 
 def _agreement(ratings: Iterable[PairRating], measure: str) -> Estimate | None:
-    """How often a judge prefers the same answer in both orders, question by question.
+    """How often a judge has the same preference in both orders, by question.
 
-    Two answers without a word are rated by rule, and tell nothing of it.
+    Two empty answers are rated by rule, and left out.
     """
     same: dict[str, list[float]] = defaultdict(list)
     for one in (one for one in ratings if one.spent.calls):
@@ -217,7 +213,7 @@ def _agreement(ratings: Iterable[PairRating], measure: str) -> Estimate | None:
 
 
 def _gap(scores: tuple[int, int]) -> int:
-    """How much more the first was given."""
+    """First minus second."""
     first, second = scores
     return first - second
 

@@ -1,4 +1,4 @@
-"""How much of what supports the answers an entry has found, and shown to its model."""
+"""Share of gold places found by an entry, and shown to its model."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -18,9 +18,9 @@ _Found = Callable[[Iterable[bool]], bool]
 
 @dataclass(frozen=True, slots=True)
 class Recall:
-    """Questions with any, with all of their gold places among the first hits, by how many hits.
+    """Questions with any or all gold places among the first hits, by depth.
 
-    A depth is left out where no list of hits is longer than the depth before it.
+    A depth is left out if no list of hits is longer than the previous depth.
     """
 
     any_found: Mapping[int, Estimate]
@@ -28,9 +28,9 @@ class Recall:
 
 
 def recall(answers: Answers) -> dict[str, Recall]:
-    """Recall of every stage, over all questions that have gold places.
+    """Recall of every stage over all questions with gold places.
 
-    A stage that a question never came to has found nothing for it.
+    A stage that a question did not reach has found nothing for it.
     """
     asked = [answers.by_question[question.id] for question in answers.questions if question.gold]
     stages = dict.fromkeys(
@@ -40,7 +40,7 @@ def recall(answers: Answers) -> dict[str, Recall]:
 
 
 def _at(asked: Sequence[Sequence[Result]], stage: str, found: _Found) -> dict[int, Estimate]:
-    # Of reports from before lengths were written down it is not known.
+    # Older reports have no lengths.
     longest = max(r.lengths.get(stage, DEPTHS[-1]) for rs in asked for r in rs if stage in r.recall)
     return {
         depth: estimate
@@ -56,12 +56,12 @@ def _hit(result: Result, stage: str, found: _Found, depth: int) -> float:
 
 
 @dataclass(frozen=True, slots=True)
-class Shown:
-    """How much of what supports the answers a model was shown, over all searches of a question.
+class GoldShown:
+    """Share of gold places shown to a model, over all searches of a question.
 
     Attributes:
-        any_found, all_found: share of the questions with any, with all of their gold in it.
-        recall: share of the gold of a question that is in it.
+        any_found, all_found: share of questions with any or all of their gold places.
+        recall: mean share of a question's gold places.
     """
 
     any_found: Estimate
@@ -69,10 +69,10 @@ class Shown:
     recall: Estimate
 
 
-def shown(answers: Answers) -> Shown | None:
-    """The gold places in the evidence; None where none was recorded, or no gold place is known.
+def shown(answers: Answers) -> GoldShown | None:
+    """Gold places in the evidence; None if no evidence or gold place is known.
 
-    A question that never came to evidence was shown none.
+    A question without evidence was shown none.
     """
     asked = [answers.by_question[question.id] for question in answers.questions if question.gold]
     if not any(EVIDENCE in result.recall for results in asked for result in results):
@@ -80,8 +80,8 @@ def shown(answers: Answers) -> Shown | None:
     return _shown(asked, lambda one: [rank > 0 for rank in one.recall.get(EVIDENCE, ())])
 
 
-def sentences_shown(answers: Answers) -> Shown | None:
-    """The gold sentences among those that were chosen; None where it is not known what was."""
+def sentences_shown(answers: Answers) -> GoldShown | None:
+    """Gold sentences among the chosen ones; None if unknown."""
     asked = [
         answers.by_question[question.id] for question in answers.questions if question.sentences
     ]
@@ -92,9 +92,9 @@ def sentences_shown(answers: Answers) -> Shown | None:
 
 def _shown(
     asked: Sequence[Sequence[Result]], held: Callable[[Result], Sequence[bool]]
-) -> Shown | None:
+) -> GoldShown | None:
     def share(of: Callable[[Sequence[bool]], float]) -> Estimate | None:
         return score([[float(of(held(one) or (False,))) for one in results] for results in asked])
 
     some, every, recalled = share(any), share(all), share(fmean)
-    return Shown(some, every, recalled) if some and every and recalled else None
+    return GoldShown(some, every, recalled) if some and every and recalled else None

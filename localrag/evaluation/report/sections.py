@@ -1,4 +1,4 @@
-"""The sections of a report in the language in use: what was measured, how surely, with what."""
+"""Sections of a report in the language in use."""
 
 from collections.abc import Iterable, Mapping, Sequence
 
@@ -27,10 +27,8 @@ from localrag.language import N_, _, ngettext
 
 _CAUSES = {
     Cause.CORPUS: (
-        N_("corpus lacks it"),
-        N_(
-            "Corpus lacks it: the corpus holds no gold provision, so that no search could find one."
-        ),
+        N_("not in the corpus"),
+        N_("Not in the corpus: the corpus has no gold provision, so no search can find one."),
     ),
     Cause.SEARCH: (
         N_("search failed"),
@@ -50,23 +48,24 @@ _CAUSES = {
     Cause.REASONING: (
         N_("reasoning wrong, or nothing was searched"),
         N_(
-            "Reasoning wrong, or nothing was searched: gold was at hand as well; or the method "
-            "does not search (statute-direct sees no law, statute-gold only the gold itself), or "
-            "the question names no gold."
+            "Reasoning wrong, or nothing was searched: gold was at hand too, the question "
+            "has no gold, or the method does not search. (statute-direct sees no law, "
+            "statute-gold only the gold.)"
         ),
     ),
 }
 _INTERVALS = N_(
-    "Brackets hold 95 % intervals: Wilson's where every question is right or wrong as a whole, "
-    "else a percentile bootstrap over questions ({resamples:,} resamples, fixed seed), which keeps "
-    "the orders of a question together; below {few} questions Hoeffding's in its place, which is "
-    "wide, but holds whatever the scores are. None is printed where nothing varies between {few} "
-    "questions or more, which is no certainty. A failed answer scores 0."
+    "Brackets hold 95 % intervals. They are Wilson's if every question is right or wrong "
+    "as a whole. Otherwise they are a percentile bootstrap over questions ({resamples:,} "
+    "resamples, fixed seed), with the orders of a question kept together. Below {few} "
+    "questions they are Hoeffding's: wide, but valid for any scores. No interval is "
+    "printed if {few} questions or more do not vary; that is not certainty. A failed "
+    "answer scores 0."
 )
 _RANKS = N_(
-    "Where a question was searched for several times, once for each option or in one law more, the "
-    'rank of a gold provision is its best in any of these lists: "at {depth}" then counts the '
-    "first {depth} of each."
+    "If a question has several searches (for each option, or in another law), the rank of "
+    'a gold provision is its best in these lists. "at {depth}" then counts the first '
+    "{depth} of each."
 )
 _OF_CHOICES = (
     N_(
@@ -74,13 +73,13 @@ _OF_CHOICES = (
         "polarity is read from the question by code."
     ),
     N_(
-        "Polarity: agrees, the option that agrees with the law is asked for; deviates, the one "
-        "that does not."
+        "Polarity: agrees asks for the option that agrees with the law, deviates for the "
+        "option that does not."
     ),
     N_(
-        "Orders: order 0 is that of the dataset; order n begins with the option n places further "
-        "on, and what stood before it follows at the end (a rotation). In as many orders as there "
-        "are options each stands once in every place."
+        "Orders: order 0 is the dataset's. Order n begins with the option n places further "
+        "on; the earlier ones follow at the end (a rotation). With as many orders as "
+        "options, each option is once in every place."
     ),
     N_("Causes: decided by code from the trace of the answer; the first that applies counts."),
 )
@@ -90,10 +89,10 @@ _OF_STAGES = N_(
     "nothing."
 )
 _OF_ALL = N_(
-    "code: a digest of the rooms corpus, methods, reading, retrieval and statutes of the source; "
-    "where it differs, other code made the answers."
+    "code: a digest of the rooms corpus, methods, reading, retrieval and statutes of the "
+    "source. If it differs, other code made the answers."
 )
-# The sections of the settings that name a model.
+# Sections of the settings with a model.
 _OF_MODELS = ("chat", "embedding", "reranking")
 _LARGEST_CONTEXT = 8_192
 
@@ -101,12 +100,12 @@ _LARGEST_CONTEXT = 8_192
 def all_sections(
     evaluation: Evaluation, figures: Figures, plot: Sequence[Block]
 ) -> list[ReportSection]:
-    """All sections of a report, those that hold nothing included.
+    """All sections of a report, even empty ones.
 
     Args:
-        evaluation: what the figures were computed from.
+        evaluation: source of the figures.
         figures: of the evaluation.
-        plot: the picture of the scores, or why there is none.
+        plot: the picture, or why there is none.
     """
     entries, dataset = figures.entries, evaluation.questions.dataset
     choices = _has_choices(evaluation)
@@ -117,7 +116,7 @@ def all_sections(
             *published(dataset.published),
             *plot,
         ],
-        _("What stood in, was switched off or left out"): notes(entries),
+        _("Replaced, switched off or left out"): notes(entries),
         _("Differences"): differences(figures, choices=choices),
         _("Not measured"): not_measured(evaluation.not_measured),
         _("Measures"): free_text.measures(entries, map(str, evaluation.measured_with)),
@@ -136,14 +135,14 @@ def all_sections(
         ],
         _("Costs"): free_text.costs(
             _(
-                "For one answer: means, and the median and the 95th percentile of the seconds; "
-                "retries are those of all answers together."
+                "For one answer: means, and the median and 95th percentile of the seconds. "
+                "Retries are the sum over all answers."
             ),
             _("answers"),
             {entry.name: entry.costs for entry in entries},
         ),
         _("Failed answers"): [*failures(entries), *_transient(evaluation)],
-        # Without gold places there is nothing that the trace could be held against.
+        # Without gold places the trace cannot be judged.
         _("Why answers are wrong"): causes(entries) if choices else [],
         _("Made with"): made_with(
             {one.name: _in_full(one.made_with) for one in evaluation.entries}
@@ -160,13 +159,13 @@ def all_sections(
 
 
 def how_to_read(*, searched: bool) -> str:
-    """What intervals are, and with `searched` what ranks are."""
+    """Explains intervals, and ranks if `searched`."""
     words = _(_INTERVALS).format(resamples=RESAMPLES, few=FEW)
     return f"{words} {_(_RANKS).format(depth=DEPTHS[0])}" if searched else words
 
 
 def scores(figures: Figures) -> list[Block]:
-    """The score of every entry with what it rests on, and what needs no reading."""
+    """Score of every entry, and baselines."""
     entries = figures.entries
     numbers = {note.key: number for number, note in _numbered(entries)}
     rows = [
@@ -196,7 +195,7 @@ def scores(figures: Figures) -> list[Block]:
 
 
 def notes(entries: Sequence[EntryFigures]) -> list[Block]:
-    """What the numbers beside the scores stand for, and how many answers of each entry say it."""
+    """Notes behind the numbers beside the scores, with their number of answers."""
     numbered = _numbered(entries)
     rows = [
         [number, str(note), *(_share(entry, note) for entry in entries)]
@@ -223,15 +222,15 @@ def notes(entries: Sequence[EntryFigures]) -> list[Block]:
 
 
 def caveats(sentences: Sequence[str]) -> list[Block]:
-    """What has to be known of the dataset to judge a score on it."""
-    # A sentence could begin like a list.
+    """Caveats of the dataset."""
+    # A sentence could look like a list item.
     said = [_("Of the dataset: {sentence}").format(sentence=_(one)) for one in sentences]
     return [Items(said)] if said else []
 
 
 def published(figures: Mapping[str, Sequence[Published]]) -> list[Block]:
-    """What others have published, with its conditions."""
-    # A method's name could begin like a list.
+    """Figures of others, with conditions and source."""
+    # A method's name could look like a list item.
     said = [
         _("Method {method}: {figure}, {conditions} ({source})").format(
             method=method,
@@ -249,17 +248,12 @@ def published(figures: Mapping[str, Sequence[Published]]) -> list[Block]:
 
 
 def published_figure(one: Published) -> str:
-    """A figure of others with its n, where they give it."""
+    """A figure of others with its n, if known."""
     return f"{percent(one.score)} (n = {one.n})" if one.n else percent(one.score)
 
 
 def differences(figures: Figures, *, choices: bool) -> list[Block]:
-    """Every two entries against each other, and on claims each against a constant verdict.
-
-    Args:
-        figures: of the report.
-        choices: whether the questions have options, and so orders of them.
-    """
+    """Every two entries, and on claims each against a constant verdict."""
     named = {one.name: _named(one) for one in figures.baselines}
     rows = [
         [
@@ -278,15 +272,16 @@ def differences(figures: Figures, *, choices: bool) -> list[Block]:
         return []
     head = (
         _(
-            "Percentage points over all orders of the options, with a paired bootstrap interval; "
-            "and McNemar's exact test in the order of the dataset, by the questions that one of "
-            "the two alone has right. Holm's correction is for all {n} pairs of this table."
+            "Percentage points over all orders of the options, with a paired bootstrap "
+            "interval. McNemar's exact test in the order of the dataset, over questions "
+            "that only one of the two has right. Holm's correction is for all {n} pairs of "
+            "this table."
         )
         if choices
         else _(
-            "Percentage points, with a paired bootstrap interval; and McNemar's exact test, by the "
-            "questions that one of the two alone has right. Holm's correction is for all {n} pairs "
-            "of this table."
+            "Percentage points, with a paired bootstrap interval. McNemar's exact test, "
+            "over questions that only one of the two has right. Holm's correction is for "
+            "all {n} pairs of this table."
         )
     )
     header = [
@@ -301,8 +296,8 @@ def differences(figures: Figures, *, choices: bool) -> list[Block]:
 
 
 def not_measured(left_out: Sequence[NotMeasured]) -> list[Block]:
-    """What was asked for and has no results, and why."""
-    # A name could begin like a list.
+    """Entries without results, and the cause."""
+    # A name could look like a list item.
     said = [
         _("Entry {name}: {cause} {cure}").format(name=one.name, cause=one.cause, cure=one.cure)
         for one in left_out
@@ -311,7 +306,7 @@ def not_measured(left_out: Sequence[NotMeasured]) -> list[Block]:
 
 
 def groups(entries: Sequence[EntryFigures]) -> dict[str, Sequence[Block]]:
-    """A section for each group of questions: a row for each value, a column for each entry."""
+    """A section for each group: values as rows, entries as columns."""
     names = dict.fromkeys(name for entry in entries for name in entry.by_group)
     found_in: dict[str, Sequence[Block]] = {}
     for name in names:
@@ -327,7 +322,7 @@ def groups(entries: Sequence[EntryFigures]) -> dict[str, Sequence[Block]]:
 
 
 def orders(entries: Sequence[EntryFigures]) -> list[Block]:
-    """What the order of the options changes: scores, choices, positions."""
+    """Effect of the order of options: scores, choices, positions."""
     blocks: list[Block] = []
     if any(len(entry.by_order) > 1 and not entry.measured for entry in entries):
         most = max(len(entry.by_order) for entry in entries)
@@ -339,8 +334,8 @@ def orders(entries: Sequence[EntryFigures]) -> list[Block]:
         blocks += [
             ReportText(
                 _(
-                    "Order 0 is that of the dataset. The last column is the share of questions "
-                    "with the same option chosen in every order, whether it is right or not."
+                    "Order 0 is the dataset's. The last column is the share of questions "
+                    "with the same choice in every order, right or wrong."
                 )
             ),
             Table([_("entry"), *numbered, _("same choice in all")], rows),
@@ -383,9 +378,10 @@ def retrieval(entries: Sequence[EntryFigures]) -> list[Block]:
     if not rows:
         return []
     head = _(
-        "Questions with any, with all of their gold provisions among the first hits of a stage, of "
-        "those that have some; a stage that a question never came to found nothing for it. There "
-        "is no figure at {second} where no list of the stage holds more than {first}."
+        "Questions with any or all of their gold provisions among the first hits of a "
+        "stage, of those with gold. A stage that a question did not reach found nothing "
+        "for it. Without a list of more than {first} hits, a stage has no figure at "
+        "{second}."
     )
     return [
         ReportText(head.format(first=DEPTHS[0], second=DEPTHS[1])),
@@ -394,7 +390,7 @@ def retrieval(entries: Sequence[EntryFigures]) -> list[Block]:
 
 
 def recall_header() -> list[str]:
-    """The heads of columns of recall: any and all, at each depth."""
+    """Heads of the recall columns: any and all, at each depth."""
     return [
         words.format(depth=depth)
         for depth in DEPTHS
@@ -403,7 +399,7 @@ def recall_header() -> list[str]:
 
 
 def failures(entries: Sequence[EntryFigures]) -> list[Block]:
-    """Answers that failed, by what they failed on."""
+    """Failed answers, by kind."""
     kinds = dict.fromkeys(kind for entry in entries for kind in entry.failures)
     if not kinds:
         return []
@@ -412,7 +408,7 @@ def failures(entries: Sequence[EntryFigures]) -> list[Block]:
 
 
 def causes(entries: Sequence[EntryFigures]) -> list[Block]:
-    """Answers that are not right, by cause."""
+    """Wrong answers, by cause."""
     if not any(entry.causes for entry in entries):
         return []
     rows = [
@@ -428,10 +424,10 @@ def causes(entries: Sequence[EntryFigures]) -> list[Block]:
 
 
 def made_with(entries: Mapping[str, Mapping[str, object]]) -> list[Block]:
-    """What answers were made with: first what all entries share, then what tells them apart.
+    """Settings behind the answers: first shared ones, then differing ones.
 
     Args:
-        entries: values by dotted name, by the name of the entry.
+        entries: values by dotted name, by name of the entry.
     """
     names = sorted({name for values in entries.values() for name in values})
     rows = {name: [values.get(name) for values in entries.values()] for name in names}
@@ -447,7 +443,7 @@ def made_with(entries: Mapping[str, Mapping[str, object]]) -> list[Block]:
 
 
 def _in_full(made_with: Mapping[str, object]) -> dict[str, object]:
-    """Settings, with words where a value is not known or says nothing by itself."""
+    """Settings, with words for unknown or empty values."""
     found = dict(made_with)
     for section in _OF_MODELS:
         if found.get(f"{section}.model"):
@@ -464,7 +460,7 @@ def _in_full(made_with: Mapping[str, object]) -> dict[str, object]:
 
 
 def _has_choices(evaluation: Evaluation) -> bool:
-    # Of no question at all it is not known.
+    # Unknown without questions.
     asked = evaluation.questions.questions
     return not asked or any(question.query.options for question in asked)
 
@@ -492,12 +488,12 @@ def _lacking(evaluation: Evaluation) -> list[Block]:
         return []
     whole = sum(lacks == len(one.gold) for lacks, one in zip(lacking, asked, strict=True))
     words = ngettext(
-        "Of the {n:,} question with gold provisions the corpus holds none of them for {whole}, and "
-        "lacks some of them for {some} more: no search of this corpus can find those. The JSON "
-        "names them.",
-        "Of the {n:,} questions with gold provisions the corpus holds none of them for {whole}, "
-        "and lacks some of them for {some} more: no search of this corpus can find those. The JSON "
-        "names them.",
+        "Of the {n:,} question with gold provisions, the corpus has none of them for "
+        "{whole}, and only some for {some} more. No search of this corpus can find the "
+        "others. The JSON names them.",
+        "Of the {n:,} questions with gold provisions, the corpus has none of them for "
+        "{whole}, and only some for {some} more. No search of this corpus can find the "
+        "others. The JSON names them.",
         len(asked),
     )
     some = sum(map(bool, lacking)) - whole
@@ -529,9 +525,7 @@ def _head(evaluation: Evaluation) -> str:
             evaluation.orders,
         ).format(questions=words, n=evaluation.orders)
     if asked.unanswerable:
-        words += _(
-            ", each of its own documents, and once more without those that support its answer"
-        )
+        words += _(", each of its own documents, and again without those that support its answer")
     elif asked.own_documents:
         words += _(", each of its own documents")
     named = _("Questions: {title}") if asked.own else _("Dataset {title}, split {split}")

@@ -1,4 +1,4 @@
-"""What of the provisions at hand a question and its options are compared with."""
+"""The provisions with which a question and its options are compared, and how laws word a rule."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -9,14 +9,141 @@ from localrag.corpus.lookups import Lookups
 from localrag.corpus.types import ITEMS, PARAGRAPHS, PASSAGES, Locator, Passage
 from localrag.law.citations import find_citations
 from localrag.law.notation import IROHA, cite
-from localrag.methods.agreement.wording import ngrams
 from localrag.search.query import analyzer
 from localrag.search.types import Hit
-from localrag_indexes.analysis.normalize import NUMERAL_CHARACTERS, compact
+from localrag_indexes.analysis.normalize import (
+    NUMERAL_CHARACTERS,
+    compact,
+    normalize,
+    parse_numeral,
+)
+
+# Bounded, so that a text of numerals alone takes no longer.
+_DIGITS = rf"[0-9{NUMERAL_CHARACTERS}]{{1,16}}"
+NUMERAL = rf"{_DIGITS}(?:[.・]{_DIGITS})?"
+_COUNTER = (
+    r"(?:営業日|箇月|か月|ヶ月|カ月|月|年|週|日|時間|人|名|円|倍|割|回|%|パーセント|箇所"
+    r"|以上|以下|未満|以内|を超)"
+)
+_HUNDREDTHS = re.compile(rf"百分の({NUMERAL})")
+_COUNTED = re.compile(rf"{NUMERAL}(?={_COUNTER})")
+_PLACE = re.compile(rf"第?({NUMERAL})([条項号])((?:の{NUMERAL})*)")
+_COUNTED_MONTHS = re.compile(r"(?<=[0-9])(?:箇|か|ヶ|カ)月")
+
+# A rule without exception; laws rarely have one.
+_ABSOLUTE = re.compile(
+    r"一切|必ず|常に|いかなる|どのような|すべて|全て|のみ|だけ|に限られ|何ら|絶対"
+)
+# Room for exceptions.
+_HEDGE = re.compile(r"場合があ|場合もあ|可能性があ|とは限らない|ことがある$|必ずしも|わけではない")
+# A rule that holds although its condition fails.
+_CONCESSION = re.compile(
+    r"(?:(?<!いず)(?:でも|ても)|(?<!少)なくとも)(?=[、,]|[^よい足])|にかかわらず"
+)
+_EXEMPT = re.compile(
+    r"[ぁ-ん]なくても?[よ良]い|免れ|免除|免責|必要[はがの]?な[いく]|要しない|適用(?:され|し)ない|除外"
+)
+_EXEMPTS = re.compile(r"限りでない|責め?に任じない|適用しない|要しない|除く|足りる|妨げない|免れ")
+
+_EXCLUDED = re.compile(
+    r"[(（]([^()（）]*(?:[(（][^()（）]*[)）][^()（）]*){0,5})を除[くき][^()（）]*[)）]"
+    r"|([^。、()（）]{4,60})を除(?:き|くほか)"
+)
+
+
+@lru_cache(maxsize=8192)
+def fold(text: str) -> str:
+    """The text with one spelling for each thing: 百分の五 is 5%, 三箇月 is 3月, あつた is あった.
+
+    For comparison only: blanks are removed, and positions change.
+    """
+    plain = re.sub(r"\s", "", normalize(text)).replace("っ", "つ").replace("パーセント", "%")
+    plain = _HUNDREDTHS.sub(lambda match: f"{_number(match[1])}%", plain)
+    plain = _COUNTED.sub(lambda match: _number(match[0]), plain)
+    plain = _COUNTED_MONTHS.sub("月", plain)
+    return _PLACE.sub(_place, plain)
+
+
+@lru_cache(maxsize=8192)
+def ngrams(text: str, n: int) -> frozenset[str]:
+    """The sequences of `n` letters and digits in the folded text."""
+    letters = "".join(filter(str.isalnum, fold(text)))
+    return frozenset(letters[i : i + n] for i in range(len(letters) - n + 1))
+
+
+def absolutes(text: str) -> list[str]:
+    """Words that claim a rule without exception, unless the text takes that back."""
+    folded = fold(text)
+    return [] if _HEDGE.search(folded) else [match[0] for match in _ABSOLUTE.finditer(folded)]
+
+
+def hedge(text: str) -> str:
+    """Words that leave room for exceptions; "" without any."""
+    found = _HEDGE.search(fold(text))
+    return found[0] if found else ""
+
+
+def concession(text: str) -> str:
+    """Words for a rule that holds although its condition fails; "" without any."""
+    found = None if hedge(text) else _CONCESSION.search(fold(text))
+    return found[0] if found else ""
+
+
+def asks_for_exemption(question: str) -> bool:
+    """Whether the question is about not having to do something."""
+    return _EXEMPT.search(fold(question)) is not None
+
+
+def exempts(law: str) -> bool:
+    """Whether the text of a law makes an exception or frees from a duty."""
+    return _EXEMPTS.search(fold(law)) is not None
+
+
+def exclusions(law: str) -> list[str]:
+    """The exceptions in the text of a law: （…を除く。）, …を除き."""
+    plain = re.sub(r"\s", "", normalize(law))
+    return [match[1] or match[2] for match in _EXCLUDED.finditer(plain)]
+
+
+def _number(written: str) -> str:
+    whole, _, decimals = written.replace("・", ".").partition(".")
+    try:
+        value = str(parse_numeral(whole))
+        digits = "".join(str(parse_numeral(digit)) for digit in decimals)
+    except ValueError:
+        return written
+    return f"{value}.{digits}".rstrip("0").rstrip(".") if digits else value
+
+
+def _place(match: re.Match[str]) -> str:
+    branches = re.sub(NUMERAL, lambda branch: _number(branch[0]), match[3])
+    return f"第{_number(match[1])}{match[2]}{branches}"
+
+
+# Numbers of laws and of provisions are no quantities.
+_NO_QUANTITY = re.compile(
+    r"(?:明治|大正|昭和|平成|令和)[^()、。]{1,25}号|第[0-9]+[条項号編章節款](?:の[0-9]+)*"
+)
+_QUANTITY = re.compile(
+    r"(?<![0-9.第の])[0-9]+(?:\.[0-9]+)?"
+    r"(?:営業日|月|年|週|日|時間|人|名|円|倍|割|回|%|箇所|(?:の期間|間)?(?:以上|以下|未満|以内|を超え))"
+)
+_ASKED = re.compile(r"期間|期限|[価金総]?額|割合|数(?=を|の|$)|日数|年数|率|いくら")
+
+
+def states_quantity(law: str) -> bool:
+    """Whether the text of a law says how long, how much or how many."""
+    return _QUANTITY.search(_NO_QUANTITY.sub("", fold(law))) is not None
+
+
+def asks_for_quantity(question: str) -> bool:
+    """Whether a question is about how long, how much or how many."""
+    return _ASKED.search(question) is not None
+
 
 _HEADING = re.compile(r"(?P<level>#{1,6})[ 　]*(?P<title>.*)")
 _LAW_LEVEL = 2
-# A heading that ends like the title of a law is one, whatever its level.
+# A heading that ends like the title of a law is one, at any level.
 _LAW_TITLE = re.compile(r"[^第]{4,}(?:法|法律|政令|[府省]令|規則)$")
 # A subitem of a list in a context: "- イ 有価証券の売買".
 _BULLET = re.compile(r"[-‐－―・]?[ 　]*(?P<sign>[イロハニホヘトチリヌルヲ])[ 　．.]")
@@ -25,16 +152,16 @@ _LABELLED = re.compile(r"(?P<label>第[0-9０-９の]+項(?:第[0-9０-９の]+�
 
 @dataclass(frozen=True, slots=True)
 class LawText:
-    """A paragraph, an item or a subitem, without what stands below it.
+    """A paragraph, an item or a subitem, without the provisions below it.
 
     Attributes:
-        source: id of the passage it is quoted from; "" for a text that is no passage.
+        source: id of its passage; "" for a text that is no passage.
         law: title of the law or guideline.
-        locator: where it stands; its numbers are empty where the text does not tell them.
+        locator: its place; numbers that the text does not show are empty.
         text: its own words, verbatim.
-        start: where they begin, in the text of the document or of the context.
-        above: the words of the provisions it stands under, the outermost first.
-        weight: how strongly retrieval holds it to answer the question, 0 to 1.
+        start: where they begin in the document or the context.
+        above: the words of the provisions above it, the outermost first.
+        weight: of its hit, relative to the best, 0 to 1.
     """
 
     source: str
@@ -57,7 +184,7 @@ def provisions_found(store: Lookups, hits: Sequence[Hit]) -> list[LawText]:
 
 
 def provisions_of(store: Lookups, unit: Passage, weight: float = 1.0) -> list[LawText]:
-    """The provisions of a retrieved passage, in reading order."""
+    """The provisions of a passage, in reading order."""
     law = store.document(unit.document_id).title
     if unit.layer == PASSAGES:
         return [replace(one, weight=weight) for one in _lines(unit, law)]
@@ -72,7 +199,7 @@ def provisions_of(store: Lookups, unit: Passage, weight: float = 1.0) -> list[La
 def provisions_in(context: str) -> list[LawText]:
     """The provisions of a text with Markdown headings: ``## law``, ``### 第5条``, ``#### 第1項``.
 
-    A heading that names no place (of a guideline) is passed over, the lines under it are not.
+    A heading that names no place, as in guidelines, is skipped; its lines are not.
     """
     found: list[LawText] = []
     headings: dict[int, str] = {}
@@ -111,7 +238,7 @@ def _locator(place: str) -> Locator:
 
 
 def _lines(unit: Passage, law: str) -> Iterator[LawText]:
-    """The lines of a passage that is no statute; one may open with its place (第1項第2号)."""
+    """The lines of a passage outside statutes; one may begin with its place (第1項第2号)."""
     outer = unit.locator if unit.locator.article else _locator(unit.header)
     named = find_citations(unit.header)
     law = named[0].law.text if named and named[0].law.text else law
@@ -141,7 +268,7 @@ def _own_words(inside: Sequence[Passage], law: str, weight: float) -> Iterator[L
             parents.append((passage, text))
 
 
-# Provisions kept for the question and for each option: on training questions 3 to 8 did as well.
+# Provisions kept for the question and for each option; 3 to 8 were equal on training questions.
 _KEPT = 4
 _FROM_ABOVE = 0.5
 _MONTHS = re.compile(rf"(?<=[0-9０-９{NUMERAL_CHARACTERS}])[箇かヶカ]月")
@@ -150,11 +277,7 @@ _HIRAGANA = ("ぁ", "ん")
 
 @dataclass(frozen=True, slots=True)
 class ComparableProvision:
-    """A provision with its words made comparable.
-
-    Attributes:
-        terms: content words of the provision, of those it stands under, and of its place.
-    """
+    """A provision with its content words, and with the words of its place and its headings."""
 
     provision: LawText
     terms: frozenset[str]
@@ -183,7 +306,7 @@ def evidence_for(
 
 @lru_cache(maxsize=8192)
 def content_terms(text: str) -> frozenset[str]:
-    """The terms of a text that are not in hiragana alone, which say how and not what."""
+    """The terms of a text that are not in hiragana alone."""
     terms = analyzer().terms(_MONTHS.sub("月", text))
     return frozenset(term for term in terms if not _is_hiragana(term))
 

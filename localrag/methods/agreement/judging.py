@@ -1,4 +1,4 @@
-"""Judges the options of a question by the provisions at hand, with weights that were fitted."""
+"""Judges options by their provisions, with fitted weights."""
 
 import tomllib
 from collections.abc import Mapping, Sequence
@@ -8,10 +8,14 @@ from importlib.resources import files
 from math import exp, fsum
 from typing import Any, NamedTuple
 
-from localrag.methods.agreement import citations, statements
-from localrag.methods.agreement.evidence import LawText
-from localrag.methods.agreement.types import OptionJudgement, Signs
-from localrag.methods.agreement.wording import ngrams
+from localrag.methods.agreement.evidence import LawText, ngrams
+from localrag.methods.agreement.signs import (
+    OptionJudgement,
+    Signs,
+    names_provisions,
+    signs_of_citations,
+    signs_of_statements,
+)
 from localrag.methods.catalogue import mark
 from localrag.methods.polarity import Polarity, polarity_of
 from localrag_indexes.analysis.analyzer import split_sentences
@@ -19,11 +23,11 @@ from localrag_indexes.analysis.analyzer import split_sentences
 
 @dataclass(frozen=True, slots=True)
 class SignWeights:
-    """How much each sign counts; fitted by ``scripts/train_statute_lexical.py``.
+    """The weight of each sign, fitted by ``scripts/train_statute_lexical.py``.
 
     Attributes:
-        statements: for `localrag.methods.agreement.statements.SIGNS`.
-        citations: for `localrag.methods.agreement.citations.SIGNS`.
+        statements: for `STATEMENT_SIGNS`.
+        citations: for `CITATION_SIGNS`.
     """
 
     statements: Mapping[str, float]
@@ -31,11 +35,11 @@ class SignWeights:
 
 
 class FittedWeights(NamedTuple):
-    """All weights that the package carries.
+    """All weights of the package.
 
     Attributes:
         everything: fitted on all training questions.
-        without: by the mark of a training question, what was fitted without it.
+        without: by the mark of a training question, the weights fitted without it.
     """
 
     everything: SignWeights
@@ -44,7 +48,7 @@ class FittedWeights(NamedTuple):
 
 @cache
 def fitted() -> FittedWeights:
-    """The weights of the package, with their provenance in ``weights.toml``."""
+    """The weights of the package; ``weights.toml`` has their provenance."""
     text = files("localrag.methods.agreement").joinpath("weights.toml").read_text(encoding="utf-8")
     read = tomllib.loads(text)
     return FittedWeights(
@@ -54,12 +58,12 @@ def fitted() -> FittedWeights:
 
 
 def is_held_out(question: str, options: Sequence[str]) -> bool:
-    """Whether a question was in the training data, so that other weights are taken for it."""
+    """Whether a question was in the training data, so that other weights are used."""
     return mark(question, options) in fitted().without
 
 
 def weights_for(question: str, options: Sequence[str]) -> SignWeights:
-    """The weights for a question, which were fitted without it."""
+    """The weights for a question, fitted without it."""
     everything, without = fitted()
     return without.get(mark(question, options), everything)
 
@@ -68,7 +72,7 @@ def _weights(read: Mapping[str, Any]) -> SignWeights:
     return SignWeights(read["statements"], read["citations"])
 
 
-# A provision of at most so many characters is quoted as a whole, with its exception.
+# A provision of this length or less is quoted as a whole, with its exception.
 _SHORT = 400
 
 
@@ -78,15 +82,11 @@ def judge(
     provisions: Sequence[LawText],
     weights: SignWeights | None = None,
 ) -> list[OptionJudgement]:
-    """How far each option agrees with the provisions, and how probable it is the one wanted.
+    """How far each option agrees with the provisions, and how probably the question wants it.
 
-    The order of the options makes no difference. Without provisions all options are alike.
-
-    Args:
-        question: decides whether the option that agrees or the one that deviates is wanted.
-        options: what can be answered, one or more.
-        provisions: those that retrieval found, or those of a context.
-        weights: by default those fitted, and fitted without this very question.
+    The order of the options makes no difference. Without provisions all options are alike. The
+    weights
+    are by default fitted without this question.
     """
     kind, signs = observe(question, options, provisions)
     agreements = weigh(signs, getattr(weights or weights_for(question, options), kind))
@@ -103,10 +103,10 @@ def judge(
 def observe(
     question: str, options: Sequence[str], provisions: Sequence[LawText]
 ) -> tuple[str, list[Signs]]:
-    """The signs of each option, and which weights they are for: "statements" or "citations"."""
-    if citations.names_provisions(options):
-        return "citations", citations.signs_of_citations(question, options, provisions)
-    return "statements", statements.signs_of_statements(question, options, provisions)
+    """The signs of each option, and the name of their weights: "statements" or "citations"."""
+    if names_provisions(options):
+        return "citations", signs_of_citations(question, options, provisions)
+    return "statements", signs_of_statements(question, options, provisions)
 
 
 def weigh(signs: Sequence[Signs], weights: Mapping[str, float]) -> list[float]:
@@ -115,25 +115,25 @@ def weigh(signs: Sequence[Signs], weights: Mapping[str, float]) -> list[float]:
 
 
 def shares(question: str, agreements: Sequence[float]) -> list[float]:
-    """How probable it is that the question wants each option; 0 to 1, together 1.
+    """The probability that the question wants each option; 0 to 1, together 1.
 
-    A softmax, of the opposite values where the question wants the option that deviates.
+    A softmax; of the opposite values if the question wants the deviating option.
     """
     turn = 1 if polarity_of(question) is Polarity.AGREES else -1
     highest = max(turn * agreement for agreement in agreements)
     odds = [exp(turn * agreement - highest) for agreement in agreements]
-    # Summed exactly, so that the order of the options does not show in the last digit.
+    # An exact sum does not depend on the order of the options.
     total = fsum(odds)
     return [odd / total for odd in odds]
 
 
 def choose(options: Sequence[str], probable: Sequence[float]) -> int:
-    """Index of the most probable option; among equals it is the same one in any order."""
+    """Index of the most probable option; the same one in any order of the options."""
     return max(range(len(options)), key=lambda i: (probable[i], options[i]))
 
 
 def _quoted(option: str, provision: LawText | None) -> tuple[str, int]:
-    """The words of the provision that are nearest to the option, and where they begin."""
+    """The words of the provision nearest to the option, and where they begin."""
     if provision is None:
         return "", -1
     if len(provision.text) <= _SHORT:

@@ -6,16 +6,16 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
-from localrag.methods.comparison import values
-from localrag.methods.comparison.ordering import by_age, by_amount, by_time
-from localrag.methods.comparison.types import (
+from localrag.methods.comparison import (
     ComparisonKind,
     Decision,
     Side,
     all_of,
     any_of,
     statement,
+    values,
 )
+from localrag.methods.comparison.ordering import by_age, by_amount, by_time
 from localrag.methods.comparison.values import Address, Text, Value, folded, items, read
 from localrag.text import dates, quantities
 from localrag.text.dates import Date, Day, Interval, Period, periods
@@ -33,24 +33,25 @@ _ORDERS: dict[ComparisonKind, tuple[Callable[[Sequence[Side], bool], Decision | 
 }
 
 _CLEARLY, _HARDLY = 1.5, 0.1
-"""How much nearer a side must come in wording than any other, and the least that counts."""
+"""Factor by which a side must be nearer in wording than the others, and the least that counts."""
 
 
 def compare(
     comparison: ComparisonKind, sides: Sequence[Side], condition: str = ""
 ) -> Decision | None:
-    """Compute what is asked about the sides.
+    """Compute the answer to a comparison.
 
     Args:
-        comparison: what is asked.
-        sides: at least two, but for a condition, for which one will do; objects as written.
-        condition: for EACH, ANY and WHICH what is to be met, in words (「20世紀」,
-            「100人以上」, 「東京都」, 「小説家」); for SAME and DIFFERENT what they may share
-            (「年」, 「都道府県」, 「学年」), empty for the whole; of no meaning for the others.
+        comparison: its kind.
+        sides: at least two; for a condition one is enough.
+        condition: for EACH, ANY and WHICH the condition in words (「20世紀」, 「100人以上」,
+            「東京都」, 「小説家」). For SAME and DIFFERENT the aspect (「年」, 「都道府県」,
+            「学年」), empty for the whole value. Other kinds ignore it.
 
     Returns:
-        None where a value cannot be read, their kinds differ, or code cannot decide what holds.
-        Where values are read but cannot be told apart, `side` is None and `because` says why.
+        None if a value cannot be read, the kinds differ, or code cannot decide. If the values
+        are
+        equal, `side` is None and `because` says so.
     """
     if not sides or not all(any(map(str.strip, side.objects)) for side in sides):
         return None
@@ -81,7 +82,7 @@ def _named(side: Side, finding: Decision) -> Decision:
 
 
 def _the_one(findings: Sequence[Decision]) -> Decision | None:
-    """The side that meets the condition; one that surely does goes before those that may."""
+    """The side that meets the condition. A certain one is preferred."""
     met = [place for place, finding in enumerate(findings) if finding.holds]
     sure = [place for place in met if findings[place].certain]
     chosen = sure if len(sure) == 1 else met
@@ -96,7 +97,7 @@ def _the_one(findings: Sequence[Decision]) -> Decision | None:
 def _the_likeliest(
     sides: Sequence[Side], condition: str, findings: Sequence[Decision]
 ) -> Decision | None:
-    """The side whose words come nearest to the condition, where none is as near."""
+    """The side whose words are clearly nearest to the condition."""
     if all(finding.holds is None for finding in findings):
         return None
     shares = [suits(side, condition) for side in sides]
@@ -114,7 +115,7 @@ _SEASON = re.compile(r"(春|夏|秋|冬)(?:季|期|場|の?生まれ|に.{0,40})
 _HIRAGANA = re.compile(r"[ぁ-ん\s、。]+")
 _BIRTH = "生誕産"
 _OF_BEGINNING, _OF_END = re.compile("[生始開設創]"), re.compile("[死没終退廃散]")
-# Today is no part of a corpus.
+# A corpus does not know today's date.
 _NEEDS_TODAY = re.compile(r"[0-9]年(?:以上|以内|ほど)?前|現在|今年|昨年|去年|最近")
 _AROUND_PLACE = re.compile(
     r"(?:出身|生まれ|在住|(?:に|の中に)?(?:ある|あり|所在|位置)(?:する|して(?:い|お)?[るり])?)$"
@@ -126,10 +127,10 @@ class When:
     """A condition on time.
 
     Attributes:
-        spans: the days that meet it, once for each reading (1900年代); () where months do.
+        spans: the matching days, one span for each reading (1900年代); () for months.
         months: of any year, 1 to 12.
-        named: the words for it.
-        rest: what else the condition says.
+        named: its words.
+        rest: the rest of the condition.
     """
 
     spans: tuple[Interval[Day], ...]
@@ -141,8 +142,8 @@ class When:
 def meets(side: Side, condition: str) -> Decision:
     """Whether an object of the side meets the condition.
 
-    The condition is read as a time, a quantity or a place where the objects say such a thing, else
-    as a text, of which likeness is no fact. What needs today's date is not decided.
+    The condition is read as a time, a quantity or a place if the object is one. Otherwise texts are
+    compared, which is never certain. A condition that needs today's date is not decided.
     """
     if _NEEDS_TODAY.search(normalize(condition)):
         return Decision(None, "")
@@ -151,7 +152,7 @@ def meets(side: Side, condition: str) -> Decision:
 
 
 def suits(side: Side, condition: str) -> float:
-    """How far a side says what is asked, 0 to 1, by the wording of its best object."""
+    """How far a side states the condition, 0 to 1, by the wording of its best object."""
     asked = folded(condition)
     return max((values.coverage(asked, values.spelt(text)) for text in side.objects), default=0.0)
 
@@ -204,7 +205,7 @@ def _in_time(text: str, predicate: str, when: When) -> Decision | None:
     if isinstance(value, Period):
         return _period_in_time(value, when)
     holds, others = _lies_in(value, when)
-    # Who was born in 1998 need not be all that 1998年に生まれた歌手 asks for.
+    # 1998年に生まれた歌手 asks for more than a year of birth.
     rest = _HIRAGANA.sub("", when.rest)
     is_all = all(character in predicate or character in _BIRTH for character in rest)
     certain = not others and (is_all or holds is False)
@@ -212,7 +213,7 @@ def _in_time(text: str, predicate: str, when: When) -> Decision | None:
 
 
 def _lies_in(date: Date, when: When) -> tuple[bool | None, bool]:
-    """Whether a date meets a condition, and whether another reading of this says otherwise."""
+    """Whether a date meets a condition, and whether its other reading differs."""
     if not when.spans:
         return date.month in when.months if date.month is not None else None, False
     if not date.has_year:
@@ -241,7 +242,7 @@ def _in_amount(text: str, condition: str) -> Decision | None:
     if asked.dimension != amount.dimension:
         bounded = whole is not None and not asked.span.is_point
         return Decision(None, statement(amount.text, "?", asked.text)) if bounded else None
-    # A number in a name says nothing: 青坂46 against 赤坂46.
+    # A number in a name is no quantity: 青坂46 against 赤坂46.
     if whole is None and asked.span.is_point:
         return None
     counters = {asked.unit, amount.unit} - {""}
@@ -287,17 +288,14 @@ def _membership(value: str, bounds: str, holds: bool | None, *, certain: bool = 
 
 
 _NEW_SCHOOL_YEAR = (4, 2)
-"""Who is born on 1 April still belongs to those born before (学校教育法第17条, 年齢計算法)."""
+"""A person born on 1 April belongs to the year before (学校教育法第17条, 年齢計算法)."""
 
 
 def same(sides: Sequence[Side], respect: str = "") -> Decision:
     """Whether all sides share an object.
 
-    Args:
-        sides: two or more.
-        respect: what of the objects is compared, in words that may name it: 学年, 世紀, 年代, 年,
-            月, 月日, 誕生日, 都道府県, 市, 区, 町, 村; empty for the whole, or the year where the
-            predicates ask for one.
+    `respect` names the aspect: 学年, 世紀, 年代, 年, 月, 月日, 誕生日, 都道府県, 市, 区, 町,
+    村. Empty for the whole, or for the year if the predicates ask for one.
     """
     of_sides = [_values(side) for side in sides]
     aspect = respect or ("年" if all(side.predicate.endswith("年") for side in sides) else "")
@@ -309,7 +307,7 @@ def same(sides: Sequence[Side], respect: str = "") -> Decision:
 
 
 def _values(side: Side) -> list[Value]:
-    """Objects, enumerations taken apart where a text is read as nothing else."""
+    """Objects, with enumerations split if a text is no other value."""
     values: list[Value] = []
     for text in side.objects:
         value = read(text, side.predicate)
@@ -336,9 +334,9 @@ def _alike(one: Value, other: Value, respect: str) -> Decision:
 
 
 def alike_texts(one: str, other: str) -> Decision:
-    """Whether two texts say the same; that one holds the other makes it likely, no more.
+    """Whether two texts say the same. If one contains the other, this is likely.
 
-    A note tells apart what is called the same: 所属 until 1990, an album of the name of a song.
+    Notes count: 所属 until 1990 differs from 所属, an album from the song of its name.
     """
     ours, theirs = folded(one), folded(other)
     if values.spelt(one) == values.spelt(other):
@@ -353,20 +351,21 @@ def alike_texts(one: str, other: str) -> Decision:
 
 
 def _alike_dates(one: Date, other: Date) -> Decision:
-    if one.has_year != other.has_year:
-        days = [(date.month, date.day) for date in (one, other)]
-        return _equation(str(one), str(other), None if None in days[0] else days[0] == days[1])
-    if one.span == other.span:
-        return _equation(str(one), str(other), True)
-    return _equation(str(one), str(other), None if one.span.overlaps(other.span) else False)
+    if one.has_year == other.has_year:
+        return _alike_spans(str(one), one.span, str(other), other.span)
+    days = [(date.month, date.day) for date in (one, other)]
+    return _equation(str(one), str(other), None if None in days[0] else days[0] == days[1])
 
 
 def _alike_quantities(one: Quantity, other: Quantity) -> Decision:
     if one.dimension != other.dimension:
         return alike_texts(one.text, other.text)
-    if one.span == other.span:
-        return _equation(one.text, other.text, True)
-    return _equation(one.text, other.text, None if one.span.overlaps(other.span) else False)
+    return _alike_spans(one.text, one.span, other.text, other.span)
+
+
+def _alike_spans(one: str, ours: Interval[Any], other: str, theirs: Interval[Any]) -> Decision:
+    overlapping = None if ours.overlaps(theirs) else False
+    return _equation(one, other, True if ours == theirs else overlapping)
 
 
 def _alike_places(one: Address, other: Address) -> Decision:
@@ -383,7 +382,7 @@ def _alike_places(one: Address, other: Address) -> Decision:
 
 
 def _in_respect(one: Value, other: Value, respect: str) -> Decision | None:
-    """Compared in what the words name; None where they name nothing that the values have."""
+    """The comparison in one aspect; None if the values do not have it."""
     for words, kind, key, shown in _RESPECTS:
         if words.search(respect) and isinstance(one, kind) and isinstance(other, kind):
             ours, theirs = key(one), key(other)
@@ -397,27 +396,21 @@ def _equation(one: str, other: str, holds: bool | None) -> Decision:
     return Decision(holds, statement(one, {True: "=", False: "≠", None: "?"}[holds], other))
 
 
-def _school_year(date: Date) -> int | None:
-    low, high = date.span.low, date.span.high
-    if not date.has_year or low is None or high is None:
-        return None
-    first, last = (day[0] - (day[1:] < _NEW_SCHOOL_YEAR) for day in (low, high))
-    return first if first == last else None
+def _year_by(count: Callable[[Day], int]) -> Callable[[Date], int | None]:
+    """The number that both ends of a date have; None if they differ or are open."""
+
+    def counted(date: Date) -> int | None:
+        low, high = date.span.low, date.span.high
+        if not date.has_year or low is None or high is None:
+            return None
+        return count(low) if count(low) == count(high) else None
+
+    return counted
 
 
-def _century(date: Date) -> int | None:
-    low, high = date.span.low, date.span.high
-    if not date.has_year or low is None or high is None:
-        return None
-    first, last = ((day[0] - 1) // 100 + 1 for day in (low, high))
-    return first if first == last else None
-
-
-def _decade(date: Date) -> int | None:
-    low, high = date.span.low, date.span.high
-    if not date.has_year or low is None or high is None or low[0] // 10 != high[0] // 10:
-        return None
-    return low[0] // 10 * 10
+_school_year = _year_by(lambda day: day[0] - (day[1:] < _NEW_SCHOOL_YEAR))
+_century = _year_by(lambda day: (day[0] - 1) // 100 + 1)
+_decade = _year_by(lambda day: day[0] // 10 * 10)
 
 
 def _day(date: Date) -> tuple[int, int, int] | None:
@@ -434,7 +427,7 @@ def _part(*kinds: str) -> Callable[[Address], str | None]:
     )
 
 
-# In this order: the longer word is told before the one it holds.
+# A longer word comes before a shorter one inside it.
 _RESPECTS: tuple[tuple[re.Pattern[str], type[Any], Callable[[Any], Any], str], ...] = (
     (re.compile("学年|同級"), Date, _school_year, "{}年度"),
     (re.compile("世紀"), Date, _century, "{}世紀"),

@@ -6,7 +6,7 @@ from functools import reduce
 from itertools import pairwise
 from typing import Any, NamedTuple
 
-from localrag.methods.comparison.types import SHOWN, Decision, Side
+from localrag.methods.comparison import SHOWN, Decision, Side
 from localrag.text import dates, quantities
 from localrag.text.dates import Date, Day, Interval, Period
 from localrag.text.folding import COUNT, ORDINAL, UNITS
@@ -15,17 +15,17 @@ from localrag.text.quantities import Quantity
 
 _AGE = UNITS["歳"].dimension
 _SPEED = UNITS["ノット"].dimension
-# What begins on one day and ends on another, and does not happen on a day between them.
+# Predicates of a whole period, not of a day in it.
 _LASTING = re.compile(r"期間|活動|営業|放送|連載|在[任位職籍学]|生没")
 _MONTH, _ROUNDED = 30.4375, 3
 
 
 class Standing(NamedTuple):
-    """Where a side stands.
+    """The value of a side.
 
     Attributes:
-        span: what is compared; of several values all that lies between them.
-        shown: its values, for the computation.
+        span: compared; it covers all values.
+        shown: the values, for the computation.
     """
 
     span: Interval[Any]
@@ -33,7 +33,7 @@ class Standing(NamedTuple):
 
 
 def by_time(sides: Sequence[Side], first: bool) -> Decision | None:
-    """Which side comes first, or last: by dates, places in a series, times taken, or speeds."""
+    """Which side is first, or last: by dates, places in a series, times taken, or speeds."""
     return (
         _by_dates(sides, first)
         or _by_quantities(sides, first, lambda of: of.dimension in (ORDINAL, _AGE))
@@ -42,15 +42,15 @@ def by_time(sides: Sequence[Side], first: bool) -> Decision | None:
 
 
 def by_age(sides: Sequence[Side], oldest: bool) -> Decision | None:
-    """Which side is the oldest, or youngest: by the date of its beginning, or by its age."""
+    """Which side is the oldest, or youngest: by its first date, or by its age."""
     return _by_dates(sides, oldest) or _by_quantities(
         sides, not oldest, lambda quantity: quantity.dimension == _AGE
     )
 
 
 def by_amount(sides: Sequence[Side], least: bool) -> Decision | None:
-    """Which side has the least, or most: by lengths of time, quantities, else number of objects."""
-    # Whether 1位 is more than 2位 is a question of words.
+    """Which side has the least, or most: by duration, quantities, else number of objects."""
+    # 1位 may be more or less than 2位.
     return (
         _by_length(sides, least)
         or _by_quantities(sides, least, lambda of: of.dimension != ORDINAL)
@@ -59,7 +59,7 @@ def by_amount(sides: Sequence[Side], least: bool) -> Decision | None:
 
 
 def _by_length(sides: Sequence[Side], least: bool) -> Decision | None:
-    """By how long a time lasts; None where no side tells a time, or none of them has ended."""
+    """By duration; None if no side has one that has ended."""
     told = [[dates.read(text, side.predicate) for text in side.objects] for side in sides]
     periods = [value for found in told for value in found if isinstance(value, Period)]
     if not any(period.end for period in periods):
@@ -73,7 +73,7 @@ def _by_length(sides: Sequence[Side], least: bool) -> Decision | None:
 
 
 def _length(found: Sequence[Date | Period | None]) -> Interval[float] | None:
-    """The days from the beginning to the end of the one period; None where one is unknown."""
+    """The days of the only period; None if its beginning or end is unknown."""
     only = found[0] if len(found) == 1 else None
     if not isinstance(only, Period) or only.end is None:
         return None
@@ -126,7 +126,7 @@ def _dates(side: Side) -> list[Date | Period]:
 def _by_quantities(
     sides: Sequence[Side], smallest: bool, accepts: Callable[[Quantity], bool]
 ) -> Decision | None:
-    """Ranks by the dimensions that all sides share; several must come to one result."""
+    """By the dimensions of all sides; several dimensions must agree."""
     measured = [list(filter(accepts, _quantities(side))) for side in sides]
     dimensions = dict.fromkeys(quantity.dimension for quantity in measured[0])
     outcomes = [
@@ -145,7 +145,7 @@ def _quantities(side: Side) -> list[Quantity]:
         if dates.read(text, side.predicate):
             continue  # The predicate makes 1964 a year.
         whole = quantities.read(text)
-        # What a note adds: 56億ドル（約4648億円）.
+        # A note adds a dimension: 56億ドル（約4648億円）.
         inner = quantities.find(text)
         found += [whole] if whole else []
         found += [each for each in inner if whole is None or each.dimension != whole.dimension]
@@ -175,7 +175,7 @@ def _by_dimension(
 
 
 def _by_number(sides: Sequence[Side], least: bool) -> Decision | None:
-    """By the number of objects: what the corpus lists may not be all, so it is no fact."""
+    """By the number of objects. The corpus may not list all, so the result is not certain."""
     if any(_dates(side) or _quantities(side) for side in sides):
         return None
     standings = [
@@ -218,7 +218,6 @@ def _ranked(
 
 
 def _in_order(standings: Sequence[Standing], winner: int, smallest: bool) -> list[Standing]:
-    """The winner, then the others by how many of them they precede."""
     others = [standing for place, standing in enumerate(standings) if place != winner]
     preceded = [sum(_precedes(one, other, smallest) for other in others) for one in others]
     ranks = sorted(range(len(others)), key=lambda place: -preceded[place])

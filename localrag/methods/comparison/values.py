@@ -1,4 +1,4 @@
-"""Reads the object of a triple as what it says: a date, quantity, place, text; or a part of it."""
+"""Reads the object of a triple: a date, a quantity, a place or a text. It can cut out a part."""
 
 import re
 from collections.abc import Callable, Sequence
@@ -30,7 +30,7 @@ _SHORT = {prefecture[:-1]: prefecture for prefecture in _PREFECTURES if prefectu
 _ASKS_FOR_PLACE = re.compile(
     r"(?:[地国県州市区町村郡]|都市)(?![の位質域活民宝税数])|都道府県|場所|位置|住所|本社|本店|出身(?!校)|所在|地域|どこ"
 )
-# 市 stands inside the names of some cities, 町 and 村 of many; 東京府 and 東京市 are history.
+# Some cities have 市 inside their name, many have 町 or 村. 東京府 and 東京市 are historical.
 _ADDRESS = re.compile(
     r"(?:日本国?[・、 ]?)?"
     rf"(?P<prefecture>{'|'.join(_PREFECTURES)}|東京府)? ?"
@@ -46,10 +46,11 @@ class Address:
     """A place, from the largest part of its address to the smallest.
 
     Attributes:
-        parts: prefecture, county, city, ward, town as far as they are named, and what follows;
-            of foreign places what is written between 「・」 and 「、」.
+        parts: prefecture, county, city, ward, town, as far as they are named, and the rest. Parts
+            of a
+            foreign place are divided by 「・」 and 「、」.
         text: as written, normalised, without a note.
-        note: in brackets behind it; "" for none.
+        note: in brackets behind it, or "".
     """
 
     parts: tuple[str, ...]
@@ -58,16 +59,16 @@ class Address:
 
     @property
     def prefecture(self) -> str | None:
-        """The prefecture, where it is named, or told by a city of its name (千葉市)."""
+        """The prefecture, named or known from a city of its name (千葉市)."""
         first = self.parts[0].replace("東京府", "東京都")
         if first in _PREFECTURES:
             return first
         return _SHORT.get(first[:-1]) if first.endswith("市") else None
 
     def within(self, other: "Address") -> bool | None:
-        """Whether this place is the other one or lies in it; None where that is left open.
+        """Whether this place is the other one or in it; None if that is open.
 
-        Prefectures lie in Japan and in their part of it (関東, 九州地方).
+        Prefectures are in Japan and in its regions (関東, 九州地方).
         """
         if _follows(other.parts, self.parts):
             return True
@@ -84,12 +85,10 @@ class Address:
 
 
 def read_place(text: str, predicate: str = "") -> Address | None:
-    """The place that a text names, with or without prefecture.
+    """The place in a text, with or without prefecture.
 
-    Args:
-        text: as written.
-        predicate: what it is of its subject; only one that asks for a place makes a text one that
-            is more or less than an address with its prefecture (稲村 may be a name).
+    `predicate`: of its subject. Without one that asks for a place, only an address with a
+    prefecture is a place: 稲村 may be a name.
     """
     if len(text) > LONGEST:
         return None
@@ -119,7 +118,6 @@ def part_of(text: str, kind: str) -> str | None:
 
 
 def _follows(part: tuple[str, ...], whole: tuple[str, ...]) -> bool:
-    """Whether the parts of one place stand in the other, side by side."""
     width = len(part)
     return any(whole[at : at + width] == part for at in range(len(whole) - width + 1))
 
@@ -128,7 +126,7 @@ _QUOTATION = re.compile(r"[「」『』\"“”‘’'\s]")
 _ENUMERATION = re.compile(r"[、,，;；／]| / |(?<=[^\d])/(?=[^\d])")
 _SHORTEST = 2
 _LIKELY = 0.75
-"""The share of a condition, by pairs of characters, from which a text likely says it."""
+"""Share of the pairs of characters of a condition that a text likely needs."""
 
 
 @lru_cache(maxsize=4096)
@@ -138,28 +136,28 @@ def folded(text: str) -> str:
 
 
 def spelt(text: str) -> str:
-    """A text without regard to case, width, spaces and quotation marks, its notes included."""
+    """A text without case, width, blanks and quotation marks, but with its notes."""
     return _QUOTATION.sub("", normalize(text))
 
 
 def items(text: str) -> tuple[str, ...]:
-    """The parts of an enumeration; 「・」 separates none, for it may belong to a name."""
+    """The parts of an enumeration; 「・」 may be in a name and divides nothing."""
     return tuple(item for item in map(str.strip, _ENUMERATION.split(text)) if item)
 
 
 def contains(whole: str, part: str) -> bool:
-    """Whether one text stands in the other, both folded."""
+    """Whether one folded text is in the other."""
     return len(part) >= _SHORTEST and part in whole
 
 
 def coverage(condition: str, text: str) -> float:
-    """The share of the pairs of characters of a condition that stand in a text, both folded."""
+    """The share of the pairs of characters of a condition that are in a text; both are folded."""
     asked = set(pairwise(condition))
     return len(asked & set(pairwise(text))) / len(asked) if asked else 0.0
 
 
 def likely(condition: str, text: str) -> bool:
-    """Whether a text, as written, likely says what is asked in a folded condition."""
+    """Whether a text, as written, likely states a folded condition."""
     said = spelt(text)
     return (
         contains(said, condition)
@@ -170,7 +168,7 @@ def likely(condition: str, text: str) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Text:
-    """What is read as nothing else; `folded` is the form in which texts are compared."""
+    """Any other value; `folded` is compared."""
 
     text: str
     folded: str
@@ -182,9 +180,7 @@ Value = Date | Period | Quantity | Address | Text
 def read(text: str, predicate: str = "") -> Value:
     """Read an object.
 
-    Args:
-        text: as written.
-        predicate: what it is of its subject; it tells a year from a number, a place from a name.
+    `predicate`: of its subject; it separates a year from a number, a place from a name.
     """
     value = (
         read_place(text)
@@ -196,7 +192,7 @@ def read(text: str, predicate: str = "") -> Value:
 
 
 def contradictory(objects: Sequence[str], predicate: str = "") -> bool:
-    """Whether objects are dates, or quantities of one dimension, of which not all can be true."""
+    """Whether objects are dates, or quantities of one dimension, that cannot all be true."""
     values = [read(item, predicate) for text in objects for item in items(text)]
     return any(_excludes(one, other) for one, other in combinations(values, 2))
 
@@ -210,7 +206,7 @@ def _excludes(one: Value, other: Value) -> bool:
     return False
 
 
-# What follows the last word of a question or predicate that says what is asked for.
+# The text after the word asked for, at the end of a question or predicate.
 _TAIL = r"(?=[はでがにをとか？?。、・]|名|のこと|の名|だ|$)"
 _DATE_PARTS: tuple[tuple[re.Pattern[str], Callable[[Date], str]], ...] = (
     (re.compile("年月日"), lambda date: str(date) if date.day else ""),
@@ -233,7 +229,7 @@ _ADDRESS_PARTS = {
 _KINDS = "|".join(_ADDRESS_PARTS)
 _ASKED_PLACES = re.compile(rf"何({_KINDS})")
 _NAMED_PLACES = re.compile(rf"({_KINDS}){_TAIL}")
-# By what is asked for, the pattern of it.
+# Patterns by the words that ask for them.
 _WORDS = (
     (r"何大学何?学部|大学・学部", r"[^\s、・(（]*?大学[^\s、・(（]*?学部"),
     (rf"何大学|大学{_TAIL}", r"[^\s、・(（]*?大学(?!院)"),
@@ -243,16 +239,17 @@ _WORDS = (
 
 
 def narrowed(text: str, asked: str) -> str:
-    """Cut an object down to what is asked for.
+    """Cut an object down to the part asked for.
 
     Args:
         text: the object as written.
-        asked: the end of the question or a predicate, in words: 「何年ですか」, 「何県何市」,
-            「年月日」, 「所在地の区」, 「何大学」, 「何型」, 「約何日」.
+        asked: the end of the question or a predicate: 「何年ですか」, 「何県何市」, 「年月日」,
+            「所在地の区」, 「何大学」, 「何型」, 「約何日」.
 
     Returns:
-        The part; the text as it is where nothing narrower is asked, or it has no such part. Dates
-        come out in western years, without the year of the era that stands in brackets.
+        The part, or the whole text if there is no such part. Dates are in western years, without
+        the
+        year of the era in brackets.
     """
     if len(text) > LONGEST:
         return text

@@ -1,6 +1,12 @@
-"""Steps 1 to 3 of checking a claim: documents, questions, and the sentences found for them."""
+"""Steps 1 to 4 of `fact-check`: documents, questions, sentences and their supplementary contexts.
+
+A supplementary context is written by a model for one sentence: who "he" is, which year is meant. It
+is no quotation and supports nothing. The citation is the sentence.
+"""
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
+from functools import cache
 from itertools import groupby
 from time import perf_counter
 from typing import Annotated, NamedTuple
@@ -9,16 +15,49 @@ from pydantic import BaseModel, Field, create_model
 
 from localrag.answer.evidence import Sentence, element
 from localrag.answer.pieces import sentences_of
+from localrag.answer.prompts import Language, language_of
 from localrag.answer.support import SupportScorer
+from localrag.corpus.store import CorpusStore
 from localrag.errors import ModelUnusable
 from localrag.methods.catalogue import Case
-from localrag.methods.toolkit import Toolkit, spans_of
+from localrag.methods.multihop import SentenceSettings, each_once, none_if_malformed
+from localrag.methods.toolkit import Toolkit
 from localrag.search import rerank
 from localrag.search.pipeline import Retriever
 from localrag.search.types import Hit
 from localrag.text.facts import Fact, FactKind
+from localrag_indexes.analysis.analyzer import split_sentences
 from localrag_models.chat import Message
-from localrag_models.errors import ReplyInvalid
+
+
+class FactCheckSettings(SentenceSettings):
+    """The numbers of the study; the defaults are the published ones."""
+
+    documents: int = Field(
+        50,
+        ge=1,
+        le=200,
+        description="passages nearest to a claim, in which sentences are looked for",
+    )
+    questions: int = Field(
+        3, ge=1, le=10, description="questions that a claim is split into at most"
+    )
+    candidates: int = Field(
+        10, ge=1, le=100, description="sentences for a question that a reranker chooses from"
+    )
+    around: int = Field(
+        5,
+        ge=1,
+        le=50,
+        description="sentences on either side that a supplementary context is made of",
+    )
+    supplement: int = Field(
+        768, ge=16, le=4096, description="tokens of a supplementary context at most"
+    )
+    slightest_sign: bool = Field(
+        True, description="tell the model that the slightest sign against a claim refutes it"
+    )
+
 
 QUESTIONS, SENTENCES = "claim questions", "sentences"
 """The call that splits a claim, and the stage that chooses sentences for a question."""
@@ -31,8 +70,8 @@ class FoundSentence(NamedTuple):
 
     Attributes:
         question: in words.
-        sentence: not numbered until it is shown to a model.
-        supplement: what a model wrote of the text around it; empty where nothing was written.
+        sentence: numbered when a model reads it.
+        supplement: its supplementary context, or "".
     """
 
     question: str
@@ -41,12 +80,12 @@ class FoundSentence(NamedTuple):
 
     @property
     def place(self) -> tuple[str, int]:
-        """What tells it from every other sentence: its document, and where it begins there."""
+        """The document, and where the sentence begins in it."""
         return self.sentence.passage.document_id, self.sentence.piece.start
 
 
 Step = Callable[[Case, Toolkit, str, Sequence[FoundSentence]], list[FoundSentence]]
-"""What is done with the sentences found for a question, best first; the string is its subject."""
+"""A step for the sentences of a question, best first. The string names it in the trace."""
 
 
 class _ClaimQuestions(BaseModel):
@@ -54,38 +93,32 @@ class _ClaimQuestions(BaseModel):
 
 
 def documents(case: Case, toolkit: Toolkit) -> tuple[Hit, ...]:
-    """Step 1: the passages nearest to the claim by meaning; by words where there are no vectors."""
-    k = case.settings.documents
+    """Step 1: the passages nearest in meaning to the claim; by words if there are no vectors."""
+    k = FactCheckSettings.of(case.settings).documents
     return toolkit.search(case.query, k, words=False, meaning=True, subject="claim")
 
 
 def questions(case: Case, toolkit: Toolkit) -> tuple[str, ...]:
-    """Step 2: have the model ask what has to be known to check the claim.
+    """Step 2: have the model ask questions that check the claim.
 
     Returns:
-        Each once. A reply that stays malformed, or holds no word, leaves the claim itself to be
-        searched for, which the trace says.
-
-    Raises:
-        ModelUnusable: the model failed otherwise.
+        Each once. The claim itself, with an event, if a reply is malformed twice or wordless.
     """
-    most = case.settings.questions
+    most = FactCheckSettings.of(case.settings).questions
     messages = toolkit.prompt(
         "fact_check_questions", case.query, most=most, tag=element("text", [case.query.text])
     )
     one = Annotated[str, Field(min_length=1, max_length=_LONGEST_QUESTION)]
     listed = Annotated[list[one], Field(min_length=1, max_length=most)]
     shape = create_model("ClaimQuestions", __base__=_ClaimQuestions, questions=(listed, ...))
-    written: Sequence[str] = ()
     try:
         written = toolkit.ask(messages, shape, QUESTIONS).questions
     except ModelUnusable as error:
-        if error.kind != ReplyInvalid.__name__:
-            raise
-    asked = dict.fromkeys(" ".join(one.split()) for one in written if any(map(str.isalnum, one)))
+        written = none_if_malformed(error)
+    asked = each_once(written)
     if not asked:
         toolkit.note(QUESTIONS, [Fact(FactKind.CLAIM_NOT_SPLIT)])
-    return tuple(asked) or (case.query.text,)
+    return asked or (case.query.text,)
 
 
 def sentences(
@@ -95,23 +128,15 @@ def sentences(
     asked: Sequence[str],
     steps: Sequence[Step],
 ) -> list[FoundSentence]:
-    """Step 3: the sentences of the passages that are nearest to each question.
+    """Step 3: the sentences of the passages nearest to each question, after some steps.
 
-    Args:
-        case: gives how many.
-        toolkit: of the claim.
-        hits: the passages.
-        asked: the questions.
-        steps: what is done with the sentences of each question; with a reranker among them it has
-            ``method.candidates`` to choose from.
-
-    Returns:
-        Question by question; a sentence that several find stands with the first of them.
+    With a reranker among the steps, there are more candidates. A sentence is listed under the first
+    question that finds it.
     """
-    settings = case.settings
+    settings = FactCheckSettings.of(case.settings)
     k = settings.candidates if reranked in steps else settings.sentences
     found: dict[tuple[str, int], FoundSentence] = {}
-    # What a model wrote for a sentence holds for the next question that finds it.
+    # The next question that finds a sentence uses its supplement again.
     written: dict[tuple[str, int], FoundSentence] = {}
     for number, some in enumerate(_nearest(toolkit, hits, asked, k), 1):
         some = [written.get(one.place, one)._replace(question=one.question) for one in some]
@@ -126,9 +151,9 @@ def sentences(
 def reranked(
     case: Case, toolkit: Toolkit, subject: str, found: Sequence[FoundSentence]
 ) -> list[FoundSentence]:
-    """A step: order sentences anew by the reranker, as they are shown; as many as are shown stay.
+    """A step: order sentences by the reranker, and keep as many as are shown.
 
-    Without a reranker they keep their order, which the trace says.
+    Without a reranker they keep their order, with an event.
     """
     since = perf_counter()
     events = []
@@ -144,7 +169,7 @@ def reranked(
             else:
                 best = sorted(range(len(found)), key=lambda at: -read[at])
                 kept = [found[at] for at in best]
-    kept = kept[: case.settings.sentences]
+    kept = kept[: FactCheckSettings.of(case.settings).sentences]
     _note(toolkit, rerank.STAGE, kept, events, since, subject)
     return kept
 
@@ -154,11 +179,7 @@ def shown(
     found: Sequence[FoundSentence],
     messages: Callable[[Sequence[FoundSentence]], Sequence[Message]],
 ) -> list[FoundSentence]:
-    """The sentences numbered, as many as the context of the model holds.
-
-    Raises:
-        ModelUnusable: it does not hold a single one.
-    """
+    """The sentences that fit the context of the model, numbered."""
 
     def placed(numbered: Sequence[Sentence]) -> list[FoundSentence]:
         return [one._replace(sentence=each) for one, each in zip(found, numbered, strict=False)]
@@ -170,14 +191,26 @@ def shown(
 
 
 def by_question(found: Sequence[FoundSentence]) -> list[tuple[str, list[FoundSentence]]]:
-    """The sentences under the questions they were found for."""
+    """The sentences under their questions."""
     return [(asked, list(some)) for asked, some in groupby(found, lambda one: one.question)]
+
+
+def _note(
+    toolkit: Toolkit,
+    stage: str,
+    found: Sequence[FoundSentence],
+    events: Sequence[Fact],
+    since: float,
+    subject: str,
+) -> None:
+    shown, question = [one.sentence for one in found], found[0].question if found else ""
+    toolkit.note_sentences(stage, shown, events, since=since, subject=subject, query=question)
 
 
 def _nearest(
     toolkit: Toolkit, hits: Sequence[Hit], asked: Sequence[str], k: int
 ) -> list[list[FoundSentence]]:
-    """For each question the sentences of the hits that are nearest to it, best first."""
+    """The nearest sentences of the hits for each question, best first."""
     since = perf_counter()
     with toolkit.retriever() as retriever:
         pieces: dict[tuple[str, int], Sentence] = {}
@@ -203,7 +236,7 @@ def _nearest(
 def _scores(
     retriever: Retriever, asked: Sequence[str], every: Sequence[Sentence]
 ) -> list[list[float]]:
-    """How near each sentence is to each question: by meaning, else by words."""
+    """The score of each sentence for each question: by meaning, else by words."""
     if retriever.models.dense is not None:
         likeness = retriever.models.dense.likeness(asked, [one.text for one in every])
         return [[float(cosine) for cosine in row] for row in likeness]
@@ -220,16 +253,87 @@ def _scores(
     return rows
 
 
-def _note(
-    toolkit: Toolkit,
-    stage: str,
-    found: Sequence[FoundSentence],
-    events: Sequence[Fact],
-    since: float,
-    subject: str,
-) -> None:
-    passages = dict.fromkeys(one.sentence.passage for one in found)
-    hits = [Hit(passage, 1 / rank, rank, stage) for rank, passage in enumerate(passages, 1)]
-    question = found[0].question if found else ""
-    spans = spans_of(one.sentence for one in found)
-    toolkit.note(stage, events, hits, perf_counter() - since, subject, question, spans)
+SUPPLEMENT = "supplement"
+"""The call that writes a supplementary context."""
+
+# Characters on either side of a sentence in which the sentences around it are looked for.
+_REACH = 3_000
+# Characters of a token, at least. The grammar limits characters, so no supplement is cut off.
+_CHARACTERS: dict[Language, int] = {"ja": 1, "en": 3}
+
+
+class Surroundings(NamedTuple):
+    """The text before and after a sentence."""
+
+    before: str
+    after: str
+
+
+class _Supplement(BaseModel):
+    context: str
+
+
+def supplemented(
+    case: Case, toolkit: Toolkit, subject: str, found: Sequence[FoundSentence]
+) -> list[FoundSentence]:
+    """A step: have the model write the supplementary context of each sentence.
+
+    A sentence with nothing around it takes no call.
+    """
+    return [_supplemented(case, toolkit, subject, one) for one in found]
+
+
+def _supplemented(
+    case: Case, toolkit: Toolkit, subject: str, found: FoundSentence
+) -> FoundSentence:
+    if found.supplement:
+        return found
+    sentence, settings = found.sentence, FactCheckSettings.of(case.settings)
+    with toolkit.store() as store:
+        around = surroundings(store, sentence, settings.around)
+    if not any(around):
+        return found
+    texts = [case.query.text, found.question, sentence.passage.header, sentence.piece.text, *around]
+    messages = toolkit.prompt(
+        "fact_check_supplement",
+        case.query,
+        searched=found.question,
+        place=sentence.passage.header,
+        sentence=sentence.piece.text,
+        before=around.before,
+        after=around.after,
+        tag=element("text", texts),
+    )
+    longest = _CHARACTERS[language_of(case.query.text)] * settings.supplement
+    try:
+        reply = toolkit.ask(messages, _shape(longest), SUPPLEMENT)
+    except ModelUnusable as error:
+        if not error.of_one_request:
+            raise
+        toolkit.note(SUPPLEMENT, [Fact(FactKind.NOT_SUPPLEMENTED)], subject=subject)
+        return found
+    return found._replace(supplement=" ".join(reply.context.split()))
+
+
+def put_before(found: FoundSentence) -> FoundSentence:
+    """The sentence with its supplement before it, as in the paper."""
+    if not found.supplement:
+        return found
+    text = f"{found.supplement} {found.sentence.piece.text}"
+    return found._replace(sentence=replace(found.sentence, rewritten=text))
+
+
+def surroundings(store: CorpusStore, sentence: Sentence, count: int) -> Surroundings:
+    """Up to so many sentences before and after a sentence."""
+    piece, document = sentence.piece, sentence.passage.document_id
+    before = store.text(document, max(0, piece.start - _REACH), piece.start)
+    after = store.text(document, piece.end, piece.end + _REACH)
+    first = [before[start:end] for start, end in split_sentences(before)][-count:]
+    last = [after[start:end] for start, end in split_sentences(after)][:count]
+    return Surroundings("\n".join(first), "\n".join(last))
+
+
+@cache
+def _shape(longest: int) -> type[_Supplement]:
+    written = Annotated[str, Field(min_length=1, max_length=longest)]
+    return create_model("Supplement", __base__=_Supplement, context=(written, ...))

@@ -1,7 +1,12 @@
-"""The way of one query through the stages: what is not found passes on to the next."""
+"""One query of `staged`: its triple, and its way through the stages.
 
+What a stage does not find passes on to the next. Code compares the triple that a model writes with
+the text that it cites.
+"""
+
+import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import cache
 from typing import Annotated, Any, TypeVar
 
@@ -10,39 +15,218 @@ from pydantic import BaseModel, Field, create_model
 from localrag.answer.evidence import NumberedPassage, element
 from localrag.answer.pieces import pieces_of
 from localrag.answer.types import Citation, Stage
+from localrag.corpus.rows import FoldedText, bare, fold, stands_alone, words_of
 from localrag.corpus.types import ARTICLES, PASSAGES, TRIPLES, Passage, Triple
 from localrag.methods.extractive import EVIDENCE
-from localrag.methods.staged.types import LONGEST_OBJECT, AskedQuery, FoundTriple, SubQuery
-from localrag.methods.staged.wording import WrittenTriple, holds, is_not_found, is_same, names
 from localrag.methods.toolkit import Toolkit
 from localrag.search.query import MAX_CHARACTERS
 from localrag.search.types import Hit, Query
 from localrag.text.facts import Fact, FactKind
+from localrag_indexes.analysis.normalize import NUMERAL_CHARACTERS, normalize, without_blanks
 from localrag_models.chat import Message
 
+LONGEST_OBJECT = 100
+"""Characters of an object, and of an answer, that a model writes, at most."""
+
+_REFERENCE = re.compile(r"(?<![a-z0-9_])answer[ _]?([0-9]{1,9})(?![a-z0-9_])", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True)
+class SubQuery:
+    """A query with a single answer.
+
+    Attributes:
+        number: from 1.
+        text: in words.
+        subject, predicate: of the triple that answers it; "" if the model named none.
+    """
+
+    number: int
+    text: str
+    subject: str
+    predicate: str
+
+    @property
+    def label(self) -> str:
+        """Its name in the trace: "query 1"."""
+        return label_of(self.number)
+
+    @property
+    def references(self) -> tuple[int, ...]:
+        """The numbers of the queries whose answers it contains (``Answer1``), in order."""
+        written = " ".join((self.text, self.subject, self.predicate))
+        return tuple(dict.fromkeys(int(number) for number in _REFERENCE.findall(written)))
+
+    def filled(self, answers: Mapping[int, str]) -> "SubQuery":
+        """The query with the answers of its references; there is one for each."""
+        parts = (self.text, self.subject, self.predicate)
+        return SubQuery(self.number, *(filled(part, answers) for part in parts))
+
+
+def label_of(number: int) -> str:
+    """The name of a query in the trace."""
+    return f"query {number}"
+
+
+def filled(text: str, answers: Mapping[int, str]) -> str:
+    """A text with the answers of its references, as far as there are some."""
+    return _REFERENCE.sub(lambda found: answers.get(int(found[1]), found[0]), text)
+
+
+@dataclass(frozen=True, slots=True)
+class FoundTriple:
+    """A triple that a stage found for a query.
+
+    Attributes:
+        triple: the answer.
+        answer: for later queries: of several objects, the meant one.
+        citation: checked by code; None if the model remembers the triple.
+        other: the subject of the citation, if it is not the one asked for.
+    """
+
+    triple: Triple
+    answer: str
+    citation: Citation | None = None
+    other: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class AskedQuery:
+    """A query and its result.
+
+    Attributes:
+        query: with the answers of earlier queries, if it was asked.
+        tried: the stages it was asked of, in order.
+        reading: the triple of the last of them; None if no stage found one.
+    """
+
+    query: SubQuery
+    tried: tuple[Stage, ...] = ()
+    reading: FoundTriple | None = None
+
+    @property
+    def stage(self) -> Stage | None:
+        """The stage of the triple."""
+        return self.tried[-1] if self.reading else None
+
+
+_NOT_FOUND = re.compile(r"\s*not[ _]?found\s*", re.IGNORECASE)
+
+_FIGURE = f"[0-9{NUMERAL_CHARACTERS}]"
+_STARTS_FIGURE = rf"(?<!{_FIGURE})(?<!{_FIGURE}[.,])"
+_ENDS_FIGURE = rf"(?!{_FIGURE}|[.,]{_FIGURE})"
+
+_Written = Annotated[str, Field(max_length=LONGEST_OBJECT)]
+
+
+class WrittenTriple(BaseModel):
+    """A triple in the words of a model."""
+
+    subject: _Written
+    predicate: _Written
+    object: _Written
+
+    def read(self, query: SubQuery) -> Triple | None:
+        """The triple, blanks filled from the query; None without an object."""
+        if not is_found(self.object):
+            return None
+        subject, predicate = self.subject.strip(), self.predicate.strip()
+        return Triple(
+            subject or query.subject, predicate or query.predicate, (self.object.strip(),)
+        )
+
+
+def is_not_found(written: str) -> bool:
+    """Whether a model wrote NOTFOUND."""
+    return _NOT_FOUND.fullmatch(written) is not None
+
+
+def is_found(written: str) -> bool:
+    """Whether an object has a word and is not NOTFOUND."""
+    return any(map(str.isalnum, written)) and not is_not_found(written)
+
+
+def as_written(name: str, text: str) -> str:
+    """A name as a text writes it, or without its disambiguator; "" if it is not there."""
+    folded, whole = FoldedText(text), fold(name)
+    for wanted in filter(None, (whole, bare(whole))):
+        start = folded.folded.find(wanted)
+        if start >= 0:
+            first, last = folded.span(start, start + len(wanted))
+            return text[first:last]
+    return ""
+
+
+def is_same(name: str, other: str) -> bool:
+    """Whether two names are spellings of one; one of them may have a disambiguator."""
+    one, two = fold(name), fold(other)
+    return one == two or bare(one) == two or one == bare(two)
+
+
+def names(text: str, name: str) -> bool:
+    """Whether a text has a name, or the name without its disambiguator.
+
+    A piece of another name does not count: neither "東京都" nor "京都2" names "京都".
+    """
+    if not any(map(str.isalnum, name)):
+        return False
+    normal, whole = normalize(text), fold(name)
+    folded, words = FoldedText(normal), words_of(normal)
+    return any(
+        folded.begins(found.start())
+        and folded.ends(found.end())
+        and stands_alone(normal, *folded.span(*found.span()), words)
+        for wanted in filter(None, (whole, bare(whole)))
+        for found in re.finditer(re.escape(wanted), folded.folded)
+    )
+
+
+def holds(text: str, part: str) -> bool:
+    """Whether a text has a part, in any width and case, with any blanks, but no word or number cut.
+
+    "12日" is in "５月 12日", not in "112日". "5" is not in "3.5", "京都" not in "東京都".
+    """
+    letters = without_blanks(part)
+    if not letters:
+        return False
+    pattern = r"\s*".join(map(re.escape, letters))
+    if re.match(_FIGURE, letters):
+        pattern = _STARTS_FIGURE + pattern
+    if re.match(_FIGURE, letters[-1]):
+        pattern += _ENDS_FIGURE
+    normal = normalize(text)
+    spans = [found.span() for found in re.finditer(pattern, normal)]
+    if (0, len(normal)) in spans:
+        return True
+    words = words_of(normal) if spans else None
+    return words is not None and any(
+        start in words.starting and end in words.ending for start, end in spans
+    )
+
+
 FOUND, SHOWN = 30, 10
-"""Hits of a search, and those that a model is shown of them once they are re-ranked."""
+"""Hits of a search, and those that a model reads after reranking."""
 
 _LAYERS = {Stage.KNOWLEDGE: (TRIPLES,), Stage.DOCUMENTS: (PASSAGES, ARTICLES)}
-# Why a model has nothing to read at a stage.
-_KEPT_OUT = {
-    Stage.KNOWLEDGE: FactKind.TRIPLES_KEPT_OUT,
-    Stage.DOCUMENTS: FactKind.DOCUMENTS_KEPT_OUT,
-}
-_NOT_FOUND = {
-    Stage.KNOWLEDGE: FactKind.NO_TRIPLES_FOUND,
-    Stage.DOCUMENTS: FactKind.NO_DOCUMENTS_FOUND,
-}
-_NOT_FITTING = {
-    Stage.KNOWLEDGE: FactKind.NO_TRIPLES_FIT,
-    Stage.DOCUMENTS: FactKind.NO_DOCUMENTS_FIT,
+# Why a model has nothing to read: filters admit no layer, nothing is found, nothing fits.
+_NOTHING = {
+    Stage.KNOWLEDGE: (
+        FactKind.TRIPLES_KEPT_OUT,
+        FactKind.NO_TRIPLES_FOUND,
+        FactKind.NO_TRIPLES_FIT,
+    ),
+    Stage.DOCUMENTS: (
+        FactKind.DOCUMENTS_KEPT_OUT,
+        FactKind.NO_DOCUMENTS_FOUND,
+        FactKind.NO_DOCUMENTS_FIT,
+    ),
 }
 
 Search = Callable[[Query], Sequence[Hit]]
 
 
 class HitChosen(BaseModel):
-    """A reply that names one of the hits shown by its number; 0 is NOTFOUND."""
+    """A reply with the number of a hit; 0 is NOTFOUND."""
 
     hit: int
 
@@ -58,32 +242,21 @@ def read_hits(
     search: Search,
     shape: type[Chosen],
 ) -> tuple[Chosen, Sequence[NumberedPassage]] | None:
-    """Search, re-rank, and have the model choose from as many hits as its context holds.
+    """Search, rerank, and have the model choose from the hits fitting its context.
 
-    Args:
-        toolkit: of the question.
-        asked: the question; its filters hold.
-        query: that is to be answered.
-        stage: what is searched.
-        search: gives the hits of a query, best first.
-        shape: of the reply, which is bound to the numbers of the hits shown.
-
-    Returns:
-        The reply and what it speaks of; None where the model had nothing to read, which the trace
-        says.
-
-    Raises:
-        ModelUnusable: as `Toolkit.fitting` and `Toolkit.ask` say.
+    `shape`, of the reply, is bound to the numbers of the hits. None, with an event, if there was
+    nothing to read.
     """
     subject = query.label
+    kept_out, not_found, not_fitting = _NOTHING[stage]
     layers = _admitted(asked, stage)
     if not layers:
-        toolkit.note(EVIDENCE, [Fact(_KEPT_OUT[stage])], subject=subject)
+        toolkit.note(EVIDENCE, [Fact(kept_out)], subject=subject)
         return None
     wanted = Query(query.text, filters=replace(asked.filters, layers=layers))
     found = search(wanted)
     if not found:
-        toolkit.note(EVIDENCE, [Fact(_NOT_FOUND[stage])], subject=subject)
+        toolkit.note(EVIDENCE, [Fact(not_found)], subject=subject)
         return None
     hits = toolkit.rerank(wanted, found, SHOWN, subject=subject)
 
@@ -99,13 +272,12 @@ def read_hits(
 
     shown = toolkit.fitting(toolkit.sources(wanted, hits), messages, subject=subject)
     if not shown:
-        toolkit.note(EVIDENCE, [Fact(_NOT_FITTING[stage])], subject=subject)
+        toolkit.note(EVIDENCE, [Fact(not_fitting)], subject=subject)
         return None
     return toolkit.ask(messages(shown), _bound(shape, len(shown)), f"{stage} {query.number}"), shown
 
 
 def _admitted(asked: Query, stage: Stage) -> tuple[str, ...]:
-    """The layers of a stage that the filters of the question admit."""
     wanted = asked.filters.layers
     if not wanted:
         return _LAYERS[stage]
@@ -114,7 +286,6 @@ def _admitted(asked: Query, stage: Stage) -> tuple[str, ...]:
 
 @cache
 def _bound(shape: type[Chosen], hits: int) -> type[Chosen]:
-    """The shape of a reply that can name no hit but those there are."""
     hit: Any = Annotated[int, Field(ge=0, le=hits)]
     return create_model(shape.__name__, __base__=shape, hit=hit)
 
@@ -127,12 +298,9 @@ class _KnownReply(HitChosen):
 
 
 def _known(toolkit: Toolkit, asked: Query, query: SubQuery) -> FoundTriple | None:
-    """Search the triples by subject and by meaning, and have the model choose.
+    """Search the triples by subject and meaning, and have the model choose; raises as `read_hits`.
 
-    The triple is one of the store, whatever the model writes; of several objects it may choose.
-
-    Raises:
-        ModelUnusable: as `read_hits` says.
+    The triple is one of the store. The model may choose one of its objects.
     """
     found = read_hits(
         toolkit,
@@ -165,7 +333,6 @@ def _known(toolkit: Toolkit, asked: Query, query: SubQuery) -> FoundTriple | Non
 
 
 def _is_about(toolkit: Toolkit, query: SubQuery, triple: Triple) -> bool:
-    """Whether the subject of a triple is surely the one that the query asks about."""
     if not query.subject:
         return names(query.text, triple.subject)
     with toolkit.store() as store:
@@ -173,7 +340,7 @@ def _is_about(toolkit: Toolkit, query: SubQuery, triple: Triple) -> bool:
 
 
 def _meant(triple: Triple, named: str) -> str:
-    """The object that the model names, or the part of one; "" where it is of none."""
+    """The object that the model names, or a part of one; "" if it is in none."""
     holding = [one for one in triple.objects if holds(one, named)]
     same = [one for one in holding if holds(named, one)]
     return (same or [named.strip()])[0] if holding else ""
@@ -184,13 +351,9 @@ class _DocumentReply(HitChosen):
 
 
 def _documented(toolkit: Toolkit, asked: Query, query: SubQuery) -> FoundTriple | None:
-    """Search the documents by words and by meaning, and have the model read a triple from them.
+    """Search the documents, and have the model write a triple from them; raises as `read_hits`.
 
-    The citation quotes the sentence that holds the object; it is a rejected one where the passage
-    that the model names does not hold it.
-
-    Raises:
-        ModelUnusable: as `read_hits` says.
+    The citation is the sentence with the object. It is rejected if the passage does not have it.
     """
     found = read_hits(
         toolkit,
@@ -214,7 +377,7 @@ def _documented(toolkit: Toolkit, asked: Query, query: SubQuery) -> FoundTriple 
 
 
 def _other(query: SubQuery, triple: Triple, passage: Passage) -> str | None:
-    """What is spoken of instead of the subject asked for; None where it is that."""
+    """The subject that the passage is about instead; None if it is the right one."""
     meant = (
         is_same(triple.subject, query.subject)
         if query.subject
@@ -232,7 +395,7 @@ def _cited(toolkit: Toolkit, passage: Passage, answer: str) -> Citation:
         return Citation(passage.id, answer, label=passage.header, problem=problem)
     with toolkit.store() as store:
         pieces = pieces_of(store, passage)
-    # An object that runs over the end of a sentence is quoted by itself.
+    # An object across two sentences is quoted by itself.
     quote = next((piece.text for piece in pieces if holds(piece.text, answer)), answer)
     return toolkit.citation(passage, quote)
 
@@ -242,11 +405,7 @@ class _RememberedReply(BaseModel):
 
 
 def _remembered(toolkit: Toolkit, asked: Query, query: SubQuery) -> FoundTriple | None:
-    """Have the model give the triple from memory, or say that it does not know.
-
-    Raises:
-        ModelUnusable: the model failed, or its reply is malformed for the second time.
-    """
+    """Have the model write the triple from memory; raises as `Toolkit.ask`."""
     messages = toolkit.prompt(
         f"staged_{Stage.MODEL}",
         asked,
@@ -274,18 +433,9 @@ def ask(
     query: SubQuery,
     answers: Mapping[int, str],
 ) -> AskedQuery:
-    """Ask the stages for one query in their order, until one finds a triple.
+    """Ask the stages in their order until one finds a triple.
 
-    Args:
-        toolkit: of the question.
-        asked: the question.
-        stages: in the order in which they are asked.
-        query: as the question was split.
-        answers: those found so far, by the number of their query.
-
-    Raises:
-        ModelUnusable: the model failed, its context does not hold a prompt, or its reply is
-            malformed for the second time.
+    `answers` are those found so far, by the number of their query.
     """
     for number in query.references:
         if number not in answers:
@@ -293,16 +443,16 @@ def ask(
             kind = FactKind.ANSWER_MISSING if is_before else FactKind.REFERS_AHEAD
             toolkit.note(ASK, [Fact(kind, n=number)], subject=query.label)
             return AskedQuery(query)
-    filled = query.filled(answers)
-    if not any(character.isalnum() for character in filled.text):
+    whole = query.filled(answers)
+    if not any(character.isalnum() for character in whole.text):
         toolkit.note(ASK, [Fact(FactKind.WORDLESS)], subject=query.label)
-        return AskedQuery(filled)
-    if len(filled.text) > MAX_CHARACTERS:
-        event = Fact(FactKind.TOO_LONG, n=len(filled.text), most=MAX_CHARACTERS)
+        return AskedQuery(whole)
+    if len(whole.text) > MAX_CHARACTERS:
+        event = Fact(FactKind.TOO_LONG, n=len(whole.text), most=MAX_CHARACTERS)
         toolkit.note(ASK, [event], subject=query.label)
         return AskedQuery(query)
     for place, stage in enumerate(stages, 1):
-        reading = _READERS[stage](toolkit, asked, filled)
+        reading = _READERS[stage](toolkit, asked, whole)
         if reading is not None:
-            return AskedQuery(filled, tuple(stages[:place]), reading)
-    return AskedQuery(filled, tuple(stages))
+            return AskedQuery(whole, tuple(stages[:place]), reading)
+    return AskedQuery(whole, tuple(stages))

@@ -1,7 +1,7 @@
-"""Questions whose answer is reached step by step: 「Xの父の出身地は？」.
+"""Questions with a chain of steps: 「Xの父の出身地は？」.
 
-From a name in the question, triples are followed whose objects are subjects again, at most three
-steps far. The path is taken whose predicates, objects and kind of answer fit the words best.
+From a name, triples are followed whose objects are subjects too, at most three steps far. The path
+with the best fit of predicates, objects and kind of answer is chosen.
 """
 
 import re
@@ -11,21 +11,19 @@ from typing import NamedTuple
 
 from localrag.corpus.knowledge import KnownTriple, SubjectMention
 from localrag.methods.comparison.values import narrowed
-from localrag.methods.staged_symbolic.lookups import (
+from localrag.methods.staged_symbolic.question import (
+    CHOICE,
+    AnswerForm,
+    NamedQuestion,
     TripleAnswer,
     TripleLookups,
+    form_of,
+    has_figure,
+    kind_fits,
+    masked,
     of_meanings,
     of_values,
     predicate_of,
-)
-from localrag.methods.staged_symbolic.wording import (
-    AnswerForm,
-    NamedQuestion,
-    form_of,
-    has_figure,
-    is_choice,
-    kind_fits,
-    masked,
     unframed,
 )
 from localrag.search.predicates import SAID, Term, alike, best, heard, terms
@@ -34,18 +32,18 @@ from localrag_indexes.analysis.normalize import normalize
 
 _STEPS = 3
 _PATHS = 30
-# A step whose predicate the question speaks of less is none.
+# Least share of a predicate in the question, for a step.
 _LEAST_HEARD = 0.2
-# What stands before a name only describes it, as does what tells its kind.
+# Weight of words before a name and of words for its kind: they only describe it.
 _DESCRIBING = 0.4
-# A word that speaks of one step hardly speaks of the next.
+# A word that covers one step to this degree counts less for the next.
 _TOLD = 0.5
 _AGAIN = 0.5
-# A word is told by the name of a thing that the path passes, though less than by a predicate.
+# Weight of a word in the name of a passed thing, beside one in a predicate.
 _PASSED = 0.8
-# What a further triple must add to what is told of a word of two letters.
+# A further triple must cover this much more of a word of two letters.
 _ADDED = 0.4
-# A predicate that the question speaks of less says more than is asked: 初代船長 for 船長.
+# A predicate with a smaller share in the question says more than is asked: 初代船長 for 船長.
 _SPOKEN = 0.6
 _QUOTES = '『「』」" '
 _CLAUSE = re.compile(r"[いしたるう]$")
@@ -60,9 +58,9 @@ class _Question(NamedTuple):
         name: where paths begin.
         written: the name, as the question writes it.
         text: normalised, the name masked.
-        tail: what follows the name.
-        words: that carry meaning, the name apart.
-        weights: how much each of them tells.
+        tail: the text after the name.
+        words: with meaning, without the name.
+        weights: of the words.
     """
 
     name: SubjectMention
@@ -77,11 +75,11 @@ _Path = tuple[KnownTriple, ...]
 
 
 def chained(lookups: TripleLookups, asked: NamedQuestion) -> Iterator[TripleAnswer]:
-    """What the paths from the names of a question lead to."""
+    """The answers at the ends of the paths from the names of a question."""
     for name in asked.names:
         text = masked(asked.text, [name])
         form = form_of(text)
-        if form is AnswerForm.YES_NO or is_choice(text) or _is_one_of_two(text, name, form):
+        if form is AnswerForm.YES_NO or CHOICE.search(text) or _is_one_of_two(text, name, form):
             continue
         words = terms(unframed(text))
         weights = tuple(w.weight * (_DESCRIBING if w.end <= name.start else 1) for w in words)
@@ -91,14 +89,13 @@ def chained(lookups: TripleLookups, asked: NamedQuestion) -> Iterator[TripleAnsw
 
 
 def _is_one_of_two(text: str, name: SubjectMention, form: AnswerForm) -> bool:
-    """Whether another thing is named beside a name, though the store may not know it."""
     if _AND_BEFORE.search(text[: name.start]):
         return True
     return form is AnswerForm.WHICH and _AND_BEHIND.match(text, name.end) is not None
 
 
 def _paths(lookups: TripleLookups, question: _Question) -> Iterator[_Path]:
-    """Every path from the name whose predicates the question speaks of, shorter ones first."""
+    """Every path from the name whose predicates are in the question, shorter ones first."""
     ends: list[tuple[_Path, tuple[str, ...]]] = [((), question.name.subjects)]
     for _ in range(_STEPS):
         longer: list[tuple[float, _Path]] = []
@@ -120,10 +117,11 @@ def _reached(lookups: TripleLookups, fact: KnownTriple) -> tuple[str, ...]:
 
 
 def _judged(lookups: TripleLookups, question: _Question, path: _Path) -> TripleAnswer:
-    """What a path answers, and how well it fits.
+    """The answer of a path, and its fit.
 
-    The fit is the product of how much of the question it tells, how far the question speaks of
-    its predicates, whether the last word asks for the last of them, and the kind of its objects.
+    The fit is a product: the share of the question that the path covers, how far the question has
+    its
+    predicates, whether the last word asks for the last predicate, and the kind of its objects.
     """
     words, told, shares = question.words, [0.0] * len(question.words), []
     for fact in path:
@@ -170,7 +168,7 @@ def _judged(lookups: TripleLookups, question: _Question, path: _Path) -> TripleA
 
 
 def _meant(lookups: TripleLookups, question: _Question, path: _Path) -> Iterator[tuple[str, str]]:
-    """The names that a path goes on from, each with the subject it was taken for."""
+    """The names on a path, each with the subject it was taken for."""
     yield question.written, path[0].triple.subject
     for fact, following in pairwise(path):
         subject = following.triple.subject
@@ -181,19 +179,18 @@ def _meant(lookups: TripleLookups, question: _Question, path: _Path) -> Iterator
 def _unsaid(
     question: _Question, path: _Path, conditions: Sequence[KnownTriple], told: Sequence[float]
 ) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """The words behind the name that nothing speaks of.
+    """The words after the name that no triple covers.
 
     Returns:
-        Those that a step or a condition is missing for, and those that only tell what something is
-        (寺を開いた僧). A kind of thing is neither (本を書いた作家), unless it is a step itself
-        (Xの会社の).
+        Words without their step or condition, and words that only describe (寺を開いた僧). A kind
+        of thing is neither (本を書いた作家), unless it is a step itself (Xの会社の).
     """
     missing = [word.text for word in _out_of_order(question, path)]
     missing += [word.text for word in _without_step(question, path)]
     besides = []
     for word, t in zip(question.words, told, strict=True):
         if word.start < question.name.end:
-            # A number describes nothing: 「1970年のAの人口」 may be another.
+            # A number is a condition: 「1970年のAの人口」.
             if t < SAID and has_figure(question.text[word.start - 1 : word.end]):
                 missing.append(word.text)
             elif t < SAID and not (word.is_kind or word.light) and _is_before(question, word):
@@ -211,7 +208,7 @@ def _unsaid(
 
 
 def _out_of_order(question: _Question, path: _Path) -> list[Term]:
-    """The first word behind the name, where a later step speaks of it and the first does not.
+    """The first word after the name, if a later step is about it and the first is not.
 
     「Aが築いた城」 is not the castle of A that somebody else built.
     """
@@ -225,7 +222,7 @@ def _out_of_order(question: _Question, path: _Path) -> list[Term]:
 
 
 def _without_step(question: _Question, path: _Path) -> Iterator[Term]:
-    """The words behind 「の」 that have no step of their own, in the order of the words.
+    """The words after 「の」 without a step of their own, in order.
 
     父の父 takes two steps, and 父の母 others than 母の父.
     """
@@ -249,26 +246,24 @@ def _is_link(question: _Question, word: Term) -> bool:
 
 
 def _is_before(question: _Question, word: Term) -> bool:
-    """Whether a word tells which of several things of the name is meant: 「昭和のA」."""
+    """Whether a word selects one of several things with the name: 「昭和のA」."""
     return question.text[word.end : question.name.start] == "の"
 
 
 def _is_said(word: Term, facts: Sequence[KnownTriple]) -> bool:
-    """Whether one of some triples has a word just so."""
     return any(
         word.text in normalize(fact.triple.predicate) or _is_in(word, fact) for fact in facts
     )
 
 
 def _is_in(word: Term, fact: KnownTriple) -> bool:
-    """Whether an object of a triple names a word."""
     return len(word.text) > 1 and any(word.text in each for each in _objects(fact))
 
 
 def _is_one(word: Term, path: _Path) -> bool:
-    """Whether an object on a path is one of what a word calls it: 港区 for 「出身地の区」.
+    """Whether a word is the kind of an object on a path: 港区 for 「出身地の区」.
 
-    A relation is none of these: 教師 is no 師.
+    Relations are no kinds: 教師 is no 師.
     """
     is_class = word.is_kind or not word.things
     return is_class and any(each.endswith(word.text) for fact in path for each in _objects(fact))
@@ -277,9 +272,9 @@ def _is_one(word: Term, path: _Path) -> bool:
 def _conditions_met(
     lookups: TripleLookups, question: _Question, path: Sequence[KnownTriple]
 ) -> Iterator[KnownTriple]:
-    """The other triples of what a path passes whose objects the question names.
+    """Further triples of the subjects on a path whose objects the question names.
 
-    「隣の区で区の花がXの区」: that the flower of the ward is X tells which ward is meant.
+    In 「隣の区で区の花がXの区」 the flower X selects the ward.
     """
     words = [word.text for word in question.words if len(word.text) > 1]
     for subject in dict.fromkeys(fact.triple.subject for fact in path):

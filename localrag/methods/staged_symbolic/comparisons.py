@@ -1,11 +1,8 @@
 """Questions that compare two things: 「AとB、どちらが年上？」, 「AとBはどちらも歌手ですか？」.
 
-Of the triples of the two things, the pair is taken whose predicates and objects fit the words of
-the question best and from which the answer can be computed.
-
-A condition that the question puts in words (「東京都にある」, 「歌手」) is compared as a date, a
-quantity or a place where it can be read as such; where it cannot, the share of its words that the
-objects hold decides, which is likely but no fact.
+The pair of triples is chosen that fits the words best and gives an answer. A condition in words
+(「東京都にある」, 「歌手」) is compared as a date, a quantity or a place if it is one. Otherwise
+the share of its words in the objects decides, and the answer is not certain.
 """
 
 import re
@@ -15,51 +12,49 @@ from itertools import chain, combinations, product
 from typing import NamedTuple
 
 from localrag.corpus.knowledge import KnownTriple, SubjectMention
+from localrag.methods.comparison import ComparisonKind, Decision, Side
 from localrag.methods.comparison.comparing import compare
-from localrag.methods.comparison.types import ComparisonKind, Decision, Side
-from localrag.methods.staged_symbolic.lookups import (
-    TripleAnswer,
-    TripleLookups,
-    of_meanings,
-    of_sharing,
-    of_values,
-    predicate_of,
-)
-from localrag.methods.staged_symbolic.wording import (
+from localrag.methods.staged_symbolic.question import (
+    LIMITED,
     MASK,
     ORDERS,
+    PART_OF_DATE,
     AnswerForm,
     NamedQuestion,
-    asks_for_part,
+    TripleAnswer,
+    TripleLookups,
     comparisons_of,
     form_of,
     has_figure,
     is_date,
-    is_limited,
     is_order,
     is_ordered,
     masked,
+    of_meanings,
+    of_sharing,
+    of_values,
+    predicate_of,
     unframed,
 )
 from localrag.search.predicates import SAID, Term, best, heard, likeness, terms
 from localrag.text.facts import Fact, FactKind
 from localrag_indexes.analysis.normalize import normalize
 
-# Predicates of the two things that are less alike say different things of them.
+# Least likeness of the predicates of the two things.
 _LEAST_ALIKE = 0.3
-# Triples of each thing that are paired with those of the other.
+# Triples of each thing that are paired.
 _PAIRED = 20
 _FARTHEST = 24
 _JOINED = re.compile(
     r"[』」\"')]?(?:\([^()]*\))?[^、,と]{0,8}?(?:と|、|,|や|より|は|および|及び|か|・|の(?:方|ほう)|$)"
 )
 _OF = re.compile(r"[』」\"]?の\s*$")
-# What two objects may share in part; what makes it so stands before: 同じ県.
+# Two objects may share a part, named after 同じ: 同じ県.
 _RESPECT = re.compile(r"同じ(?:年代|世紀|学年|年|月|日|都道府県|[都道府県市区町村国州])")
 _NO_DATE = re.compile(r"同じ(?:人|作家|監督|場所|[都道府県市区町村国])|同一人物")
 _HEAD = re.compile(r"(?:[いなたる]|[年歳][上下]の)\s*$")
 _HEAD_BEHIND = re.compile(r"\s*(?:$|[はでだ、?？])")
-# Another thing, though the store may not know it.
+# A third thing, known to the store or not.
 _ALSO_BEFORE = re.compile(
     r"[^はで、,。]{2}[』」]?(?:と|や|および|及び)[『「]?$|[』」][、,・][『「]?$"
 )
@@ -77,10 +72,10 @@ class _Compared(NamedTuple):
     """One of the two things.
 
     Attributes:
-        name: as an answer calls it.
-        subject: of the store.
-        meant: the names it was reached by, each with the subject it was taken for.
-        through: the triple that leads to it from a thing that the question names; () if it does.
+        name: in the answer.
+        subject: in the store.
+        meant: the names on the way, each with the subject it was taken for.
+        through: the triple that leads to it from a named thing; () if it is named itself.
     """
 
     name: str
@@ -90,16 +85,16 @@ class _Compared(NamedTuple):
 
 
 class _Wording(NamedTuple):
-    """What a question says of two things.
+    """The question about two things.
 
     Attributes:
         sides: the two names.
         rest: the question, the names masked.
-        text: the question, with blanks for the names and what every question has.
-        words: that carry meaning.
-        form: what kind of answer it asks for.
-        comparisons: that it can ask for, likeliest first.
-        claimed: the place of the thing that a yes-no question claims something of; None for both.
+        text: the question, with blanks for the names and for the words of every question.
+        words: with meaning.
+        form: of the answer.
+        comparisons: possible ones, likeliest first.
+        claimed: the place of the thing that a yes-no question is about; None for both.
     """
 
     sides: tuple[SubjectMention, SubjectMention]
@@ -112,7 +107,7 @@ class _Wording(NamedTuple):
 
 
 def compared(lookups: TripleLookups, asked: NamedQuestion) -> Iterator[TripleAnswer]:
-    """The answers that a question about two things of the store can have."""
+    """The possible answers to a question about two things of the store."""
     hidden = masked(asked.text, asked.names)
     for one, other in combinations(_first_named(asked), 2):
         gap = hidden[one.end : other.start]
@@ -133,20 +128,20 @@ def _are_more(hidden: str, one: SubjectMention, other: SubjectMention) -> bool:
 
 
 def _is_beyond(wording: _Wording) -> bool:
-    """Whether a question says of the two things what is not compared here."""
+    """Whether a question asks more about the two things than is compared here."""
     one, other = wording.sides
     described = wording.rest[: one.start] + wording.rest[one.end : other.start]
-    if is_limited(wording.rest) or (has_figure(described) and "は" not in described):
+    if LIMITED.search(wording.rest) or (has_figure(described) and "は" not in described):
         return True
     if (owner := _OF_WHICH.search(wording.rest)) and any(
         word.things and not (word.is_kind or word.light) for word in terms(owner[1])
     ):
         return True
-    return wording.comparisons[0] in ORDERS and asks_for_part(wording.rest)
+    return wording.comparisons[0] in ORDERS and PART_OF_DATE.search(wording.rest) is not None
 
 
 def _first_named(asked: NamedQuestion) -> Iterator[SubjectMention]:
-    """The names without those that come back: the claim of a yes-no question names one again."""
+    """The names without repetitions: a yes-no question names one again."""
     seen: set[str] = set()
     for name in asked.names:
         if not seen & set(name.subjects):
@@ -173,8 +168,7 @@ def _wording(asked: NamedQuestion, sides: tuple[SubjectMention, SubjectMention])
         claimed = 1
     form = form_of(rest)
     text = unframed(rest)
-    # What stands before a name only describes it, unless the question is turned round:
-    # 「…なのはAとBのどちら」.
+    # Words before a name only describe it, except in 「…なのはAとBのどちら」.
     turned = "は" in rest[: one.start]
     # 「Aの面積はBより」
     asked_first = rest.startswith("の", one.end)
@@ -192,12 +186,12 @@ def _wording(asked: NamedQuestion, sides: tuple[SubjectMention, SubjectMention])
 
 
 def _is_head(text: str, word: Term) -> bool:
-    """Whether a word is described and no more: 寺 in 「古い寺はどちら」."""
+    """Whether a word is only described: 寺 in 「古い寺はどちら」."""
     return bool(_HEAD.search(text, 0, word.start) and _HEAD_BEHIND.match(text, word.end))
 
 
 def _telling(text: str, words: Sequence[Term]) -> tuple[Term, ...]:
-    """The words without those of order, which tell what is compared only where nothing else does.
+    """The words without words of comparison, if others are left.
 
     「標高が高い」, but 「どちらが高い」.
     """
@@ -227,7 +221,7 @@ def _candidates(
 
 
 def _link(wording: _Wording) -> Term | None:
-    """The word for what is compared instead of the things named: 「AとBの父はどちらが」."""
+    """The word for the compared things, if they are not the named ones: 「AとBの父はどちらが」."""
     behind = wording.sides[1].end
     for word in wording.words:
         if word.start > behind and _OF.fullmatch(wording.rest, behind, word.start):
@@ -258,7 +252,6 @@ def _pairs(
 
 
 def _likeliest(facts: Sequence[KnownTriple], words: Sequence[Term]) -> Sequence[KnownTriple]:
-    """The triples that the question speaks of most: it must not take time for their square."""
     return nlargest(_PAIRED, facts, key=lambda fact: _covered(words, [fact], objects=True))
 
 
@@ -279,7 +272,7 @@ def _found(
     if _NO_DATE.search(wording.rest) and any(map(is_date, facts[0].triple.objects)):
         return None
     predicates = [predicate_of(fact) for fact in facts]
-    # 「同じ県にある」 is told by addresses.
+    # Addresses answer 「同じ県にある」.
     words = tuple(
         word
         for word in words
@@ -338,9 +331,9 @@ def _unsaid(
     *,
     conditional: bool,
 ) -> tuple[str, ...]:
-    """The words that not both predicates speak of: something else is compared (Aの父とBの父).
+    """The words that not both predicates have: something else is compared (Aの父とBの父).
 
-    What a condition is made of stands in the objects; what it is a condition on does not.
+    A condition is in the objects. The noun that it belongs to is not.
     """
     return tuple(
         word.text
@@ -356,7 +349,6 @@ def _unsaid(
 
 
 def _differing(facts: Sequence[KnownTriple]) -> Iterator[Fact]:
-    """Two predicates that are alike in some of what they can mean: 起工 and 建造."""
     one, other = facts[0].triple.predicate, facts[1].triple.predicate
     things = [[term.things for term in predicate_of(fact) if not term.light] for fact in facts]
     if normalize(one) != normalize(other) and (things[0] != things[1] or not all(things[0])):
@@ -368,7 +360,7 @@ def _is_said(word: Term, predicates: Sequence[Sequence[Term]]) -> bool:
 
 
 def _text(outcome: Decision, wording: _Wording, sides: Sequence[Side]) -> str:
-    """The answer; "" where the outcome does not tell."""
+    """The answer; "" if the outcome does not decide it."""
     if wording.form is AnswerForm.WHICH:
         return sides[outcome.side].name if outcome.side is not None else ""
     holds = outcome.holds
@@ -378,7 +370,7 @@ def _text(outcome: Decision, wording: _Wording, sides: Sequence[Side]) -> str:
 
 
 def _covered(words: Sequence[Term], facts: Sequence[KnownTriple], *, objects: bool) -> float:
-    """The share of the words that the predicates tell, and the objects where they count."""
+    """The share of the words in the predicates, and in the objects if they count."""
     predicates = [predicate_of(fact) for fact in facts]
     texts = [normalize("、".join(fact.triple.objects)) for fact in facts] if objects else []
     told = sum(
@@ -392,13 +384,13 @@ def _covered(words: Sequence[Term], facts: Sequence[KnownTriple], *, objects: bo
 CONDITIONAL = (ComparisonKind.EACH, ComparisonKind.ANY, ComparisonKind.WHICH)
 """The comparisons that need a condition."""
 
-# A word that a predicate is nearer to than this is about what is asked, no condition.
+# A word nearer to a predicate than this is no condition.
 _ASKED = 0.5
-# A number or a date, with what is written together with it.
+# A number or a date with its unit.
 _PIECE = r"[^\W_ぁ-ゖ]|[.,%]"
 _MEASURE = re.compile(rf"(?:{_PIECE})*[0-9〇一二三四五六七八九十百千元](?:{_PIECE})*")
 _TO = re.compile(r"(?:から|[~〜-])")
-# What bounds it, and the words that `compare` reads.
+# Bounds, and the words for them that `compare` reads.
 _BOUNDS = (
     (re.compile(r"まで"), "まで"),
     (re.compile(r"よりも?(?:前|先|早|古)"), "より前"),
@@ -411,7 +403,7 @@ _BOUNDS = (
     ),
     (re.compile(r"よりも?[^、。]{0,10}?(?:少な|低|短|小さ|軽|狭)|を?下回"), "未満"),
 )
-# Share of the words that one thing must hold, that one must hold more than the other.
+# Shares of the words: for a yes, for one of two, and by which this one must have more.
 _MET, _LEAST, _MORE = 0.65, 0.4, 0.15
 _NEAR = 0.6
 _BETWEEN = re.compile(r"\W?|[のと・]|から")
@@ -430,14 +422,14 @@ def decided(
 
     Args:
         comparison: one of `CONDITIONAL`.
-        sides: the things and what is known of them.
+        sides: the things and their triples.
         predicates: the terms of their predicates.
         text: the question without its names, and its frame.
         rest: the question without its names.
         words: of the text.
 
     Returns:
-        None where it cannot be told.
+        None if it is open.
     """
     objects = [normalize(side.objects[0]) for side in sides]
     if len({is_date(each) for each in objects if each not in _NOTHING}) > 1:
@@ -462,7 +454,7 @@ def _by_measure(
     text: str,
     rest: str,
 ) -> Decision | None:
-    """Which sides meet a condition that is a number or a date: no share of words stands for it."""
+    """Which sides meet a condition that is a number or a date; no share of words counts."""
     measures = [found.span() for found in _MEASURE.finditer(text) if has_figure(found[0])]
     if len(measures) == 2 and _TO.fullmatch(text, measures[0][1], measures[1][0]):
         measures = [(measures[0][0], measures[1][1])]
@@ -484,7 +476,7 @@ def _by_measure(
 
 
 def held(word: Term, text: str) -> float:
-    """How far a normalised text holds a word, from 0 to 1."""
+    """How far a normalised text has a word, from 0 to 1."""
     if word.text in text:
         return 1.0
     nearest = best(word, terms(text))
@@ -492,7 +484,7 @@ def held(word: Term, text: str) -> float:
 
 
 def _runs(text: str, condition: Sequence[Term]) -> list[str]:
-    """The words of a condition, those that stand together as one piece of the text."""
+    """The words of a condition; neighbours are one piece of the text."""
     runs: list[tuple[int, int]] = []
     for word in condition:
         if runs and _BETWEEN.fullmatch(text, runs[-1][1], word.start):
@@ -511,7 +503,7 @@ def _by_words(
             return None
         place = shares.index(max(shares))
         return Decision(side=place, because=_because(sides, condition, shares), certain=False)
-    # An object that the question writes out is the condition, whatever else is said of it.
+    # An object that is written in the question is the condition.
     shares = [
         1.0 if any(len(each) > 1 and normalize(each) in text for each in side.objects) else share
         for side, share in zip(sides, shares, strict=True)
@@ -522,7 +514,7 @@ def _by_words(
 
 
 def _share(condition: Sequence[Term], side: Side) -> float:
-    """The share of a condition that the objects hold; without any, whether there is something."""
+    """The share of a condition in the objects; without a condition, whether there are any."""
     objects = [normalize(each) for each in side.objects]
     if not condition:
         return float(objects[0] not in _NOTHING)

@@ -1,4 +1,4 @@
-"""Asking the questions of a batch, and telling one that fails from a batch that cannot go on."""
+"""Asks the questions of a batch, and separates failures of rows from failures of the batch."""
 
 from collections.abc import Generator, Iterable, Iterator
 from queue import SimpleQueue
@@ -26,17 +26,17 @@ from localrag.ops.batch.types import (
 
 _Outcomes = Generator[RowOutcome, None, None]
 
-# Seconds that a call under way is given to notice that its answer is no longer wanted.
+# Seconds for a running call to notice the cancellation.
 _FAREWELL = 2.0
 PATIENCE = 5
-"""So many rows in a row that fail alike are taken for a failure of the whole batch."""
+"""This many equal failures in succession end the batch."""
 
-# These say that there is nothing to search in, or nowhere to write: no row would fare better.
+# Nothing to search, or no place to write: every row would fail.
 _FATAL = (WorkspaceError, NotFoundError, BusyError, StorageError)
 
 
 class _UntilStopped(Watch):
-    """Gives an answer up as soon as the batch ends."""
+    """Cancels an answer when the batch ends."""
 
     def __init__(self, stopping: Event) -> None:
         self._stopping = stopping
@@ -46,15 +46,15 @@ class _UntilStopped(Watch):
 
 
 def at_once(answers: AnswerSource, concurrency: int) -> int:
-    """How many questions to ask at the same time, if `concurrency` are wanted; 0 for the most."""
+    """Return the number of parallel questions; `concurrency` 0 means the most possible."""
     return min(concurrency or answers.parallel, answers.parallel)
 
 
 def outcomes(rows: Iterable[Row], answers: AnswerSource, concurrency: int) -> _Outcomes:
-    """Ask every row, and yield what becomes of it as soon as that is known.
+    """Ask every row and yield its outcome at once.
 
-    With 1 nothing leaves this thread. With more, rows end out of order, and at most `concurrency`
-    are read ahead. When the generator is closed, calls under way are given up.
+    With 1, all calls stay in this thread. With more, outcomes come out of order, and at most
+    `concurrency` rows are read ahead. Closing the generator cancels running calls.
     """
     if concurrency == 1:
         for row in rows:
@@ -74,7 +74,7 @@ def _at_once(rows: Iterable[Row], answers: AnswerSource, concurrency: int) -> _O
         while (row := tasks.get()) is not None and not stopping.is_set():
             results.put(_outcome(row, answers, watch))
 
-    # Daemons: a server that hangs must not keep a batch from ending.
+    # Daemons: a hanging server must not block the end of a batch.
     threads = [Thread(target=work, daemon=True) for _ in range(concurrency)]
     for thread in threads:
         thread.start()
@@ -83,7 +83,7 @@ def _at_once(rows: Iterable[Row], answers: AnswerSource, concurrency: int) -> _O
         for row in rows:
             tasks.put(row)
             waiting += 1
-            # One more than there are threads, so that none waits for the next to be read.
+            # One more than threads, so none waits for the next row.
             if waiting > concurrency:
                 yield results.get()
                 waiting -= 1
@@ -99,7 +99,6 @@ def _at_once(rows: Iterable[Row], answers: AnswerSource, concurrency: int) -> _O
 
 
 def _outcome(row: Row, answers: AnswerSource, watch: Watch) -> RowOutcome:
-    """Ask one row; whatever it fails with is its outcome."""
     if not isinstance(row, QuestionRow):
         return RowOutcome(row, 0.0, error=row.problem)
     started = perf_counter()
@@ -111,13 +110,13 @@ def _outcome(row: Row, answers: AnswerSource, watch: Watch) -> RowOutcome:
 
 
 def settled(outcomes: Iterable[RowOutcome]) -> Iterator[RowOutcome]:
-    """Pass on what can be written down; raise what would befall every other row too.
+    """Yield the outcomes to be written; raise an error of the whole batch.
 
-    Failures that may be of the whole batch are held back until another outcome shows that they
-    were not. So when the batch stops, they are not written, and are asked again when it goes on.
+    A possible error of the batch is held back until another outcome disproves it. If the batch
+    stops, the held rows are not written and will be asked later.
 
     Raises:
-        Exception: the error itself: at once, or after `PATIENCE` rows in a row failed alike.
+        Exception: the error itself, at once or after `PATIENCE` equal failures in succession.
     """
     held: list[RowOutcome] = []
     for outcome in outcomes:

@@ -1,4 +1,4 @@
-"""Tables of named columns: what a header says, CSV as any program writes it, rows as records."""
+"""Reads tables with named columns: headers, CSV of any program, rows as records."""
 
 import csv
 import re
@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from itertools import islice
 from typing import IO, TYPE_CHECKING, Any, NamedTuple
 
-from localrag.corpus.readers.jsonl import numbered_lines
+from localrag.corpus.readers.bounds import numbered_lines
 from localrag.corpus.readers.types import Limits
 from localrag.errors import InputError
 from localrag.language import N_, _
@@ -19,16 +19,16 @@ if TYPE_CHECKING:
     import _csv
 
 Record = tuple[int, Mapping[str, Any], InputError | None]
-"""The line a row begins at, its fields by name as far as they can be told, and what is wrong."""
+"""The first line of a row, its readable fields by name, and its error."""
 
 LIMITS = Limits(line_bytes=1_000_000, unpacked_bytes=1 << 62)
 """Of one row; a table may be as long as it likes."""
 UTF8, CP932, EUC_JP = "utf-8", "cp932", "euc_jp"
-"""What the text of a CSV file may be; the second is what Excel in Japan writes."""
+"""Encodings of CSV; Japanese Excel writes the second."""
 SEPARATORS = (",", "\t", ";")
-"""What may stand between the columns."""
+"""Separators of columns."""
 ABOVE = 20
-"""A header is one of so many rows: titles and notes may stand above it."""
+"""The header is among this many first rows, below titles and notes."""
 
 _FIELDS = {
     "question": (
@@ -50,17 +50,17 @@ _FIELDS = {
     "documents": ("documents", "文書"),
     "where": ("where", "絞り込み", "絞込み", "絞込"),
 }
-"""The fields of a row, by the names that a column may have."""
+"""The fields of a row, and the possible column names of each."""
 FIELDS = tuple(_FIELDS)
-"""The fields that are read, by their own names."""
+"""The names of the fields."""
 _BY_NAME = {name: field for field, names in _FIELDS.items() for name in names}
 _OPTION = "option"
 _READ = {*_FIELDS, _OPTION}
 _IS_OPTION = re.compile("(?:option_|選択肢)(.+)", re.IGNORECASE)
-# Of what stands below 選択肢: a label, and no option.
+# Longest label below 選択肢; an option is longer.
 _LONGEST_LABEL = 6
 _KANA = re.compile("[ぁ-んァ-ヶ]")
-# Half characters stand for bytes of another encoding; UTF-16 has NUL.
+# Surrogates are bytes of another encoding; UTF-16 has NUL.
 _UNTOLD = re.compile("[\ud800-\udfff\0]")
 
 
@@ -69,12 +69,11 @@ class Header:
     """The columns of a table.
 
     Attributes:
-        fields: what each holds: ``question``, ``id``, ``options`` (one a line), ``documents``
-            (likewise), ``where`` or ``option`` (one of them); of any other column its name as
-            written, "" for none.
-        labels: what each option is called; "" where it has no name of its own.
-        heading: of the column with the question, as written.
-        bare: whether the columns of the options are headed by these labels alone.
+        fields: the content of each: ``question``, ``id``, ``options`` (one a line), ``documents``
+            (one a line), ``where``, or ``option`` (one option); else its name, or "".
+        labels: the label of each option; "" without one.
+        heading: of the question column, as written.
+        bare: whether the option columns have only labels as headings.
     """
 
     fields: tuple[str, ...]
@@ -84,9 +83,9 @@ class Header:
 
     @classmethod
     def read(cls, names: Sequence[str]) -> "Header | None":
-        """Read the names of columns; None where none of them is that of the question.
+        """Read column names; None without a question column.
 
-        Columns without a name beside ``選択肢`` hold an option each: its cell is merged over them.
+        Unnamed columns after ``選択肢`` hold one option each, below a merged cell.
 
         Raises:
             InputError: a field has two columns.
@@ -123,11 +122,7 @@ class Header:
         )
 
     def labelled(self, names: Sequence[str]) -> "Header | None":
-        """The header with what its second row calls the options; None where that is none.
-
-        A cell 選択肢 that is merged over several columns may have ア, イ … below it, each in one of
-        them, and nothing else beside these.
-        """
+        """Add labels from a second header row, ア, イ … below a merged 選択肢, or return None."""
         labels = [name.strip() for name in names]
         given = [label for label in labels if label]
         of_options = all(
@@ -142,13 +137,10 @@ class Header:
         return replace(self, labels=tuple(labels))
 
     def judged_by(self, rows: Sequence[Sequence[str]]) -> "Header":
-        """The header, its bare options no options where what stands below them is none.
+        """Drop bare option columns if the rows below hold no options.
 
-        A questionnaire has 1 to 5 beside its questions too, and below them counts, or a mark in
-        one of them. Options are words, and different ones, in half of the rows at least.
-
-        Args:
-            rows: some below it; where they leave these columns empty, the header alone decides.
+        Questionnaires also have 1 to 5 beside questions, above counts or marks. Options are
+        different words in at least half of the rows.
         """
         places = [n for n, field in enumerate(self.fields) if field == _OPTION]
         cells = ([row[n] for n in places if n < len(row) and row[n].strip()] for row in rows)
@@ -162,26 +154,22 @@ class Header:
 
     @property
     def told(self) -> tuple[Fact, ...]:
-        """What is told of how it is read: `TABLE_OPTIONS`, where its options are bare."""
+        """`TABLE_OPTIONS` for bare option columns."""
         labels = tuple(filter(None, self.labels))
         return (Fact(FactKind.TABLE_OPTIONS, names=labels),) if self.bare else ()
 
     @property
     def known(self) -> int:
-        """How many columns are read."""
+        """The number of columns read."""
         return sum(field in _READ for field in self.fields)
 
     @property
     def width(self) -> int:
-        """How many columns there are, up to the last one that is read."""
+        """The number of columns up to the last one read."""
         return max(n for n, field in enumerate(self.fields, 1) if field in _READ)
 
     def record(self, cells: Sequence[str]) -> dict[str, Any]:
-        """The fields of a row by name; of cells without a text none.
-
-        A list that is one cell holds an entry a line; one line is given as it is, for `options` are
-        no list then.
-        """
+        """Return the non-empty fields of a row by name; a list in one cell has one entry a line."""
         record: dict[str, Any] = {}
         options = []
         labels = []
@@ -210,9 +198,9 @@ def _lines(cell: str) -> list[str]:
 
 
 def _field(name: str) -> str:
-    # 質　問: in a narrow column names are spread.
+    # 質　問: narrow columns spread names.
     if "\0" in name:
-        # UTF-16 without its mark, read as UTF-8: a NUL that does not count would hide it.
+        # UTF-16 read as UTF-8: ignoring NUL would hide it.
         return name
     plain = without_blanks(name)
     # ご質問, 御質問, お問い合わせ
@@ -223,22 +211,19 @@ def _field(name: str) -> str:
 
 
 def _label(name: str) -> str:
-    # As it was written: ① would become 1.
+    # As written: ① would become 1.
     found = _IS_OPTION.fullmatch("".join(name.split()))
     return found[1] if found else ""
 
 
 def _headed_by_labels(names: Sequence[str], question: int) -> list[int]:
-    """The places of columns behind the question that are headed by ア, イ … alone; none if unsure.
-
-    All that are headed like that must be options: 1 to 12 are months, an A alone is anything.
-    """
+    """Return the columns headed by ア, イ … only; [] if unsure: 1 to 12 are months."""
     plain = ["".join(plain_label(name).split()) for name in names]
     places = [n for n, name in enumerate(plain) if name.isdecimal() or _is_label(name)]
     labels = [plain[n] for n in places]
     if len(places) < 2 or places[0] < question or not all(map(_is_label, labels)):
         return []
-    # Between them only columns without a name: a cell of the header is merged over these.
+    # Only unnamed columns between: a merged cell covers them.
     together = list(filter(None, plain[places[0] : places[-1]])) == labels[:-1]
     return places if together and follow_each_other(labels) else []
 
@@ -248,17 +233,15 @@ def _is_label(name: str) -> bool:
 
 
 def _are_options(cells: Sequence[str]) -> bool:
-    """Whether what a row holds in several columns are different texts, with words in them."""
     of_words = {cell.strip() for cell in cells if any(map(str.isalpha, cell))}
     return len(of_words) > 1
 
 
 def csv_encoding(stream: IO[bytes]) -> str:
-    """Tell by trying whether CSV is `UTF8`, `EUC_JP` or `CP932`; where it is none, `UTF8`.
+    """Detect `UTF8`, `EUC_JP` or `CP932`; return `UTF8` if none fits.
 
-    Some of the bytes of a damaged UTF-8 file may be CP932 as well. So it is taken for another only
-    if no line with other characters than ASCII is UTF-8, which lines of these are hardly ever. The
-    bytes of EUC-JP are CP932 too, of nonsense; those of CP932 with kana are never EUC-JP.
+    Damaged UTF-8 may look like CP932. So another encoding is chosen only if no line beyond ASCII is
+    UTF-8. EUC-JP is also valid CP932, but nonsense; CP932 with kana is never EUC-JP.
     """
     fitting, kana = [EUC_JP, CP932], False
     wide = False
@@ -286,7 +269,7 @@ def _decoded(line: bytes, encoding: str) -> str | None:
 
 
 def find_header(rows: Iterable[tuple[int, Sequence[str]]]) -> tuple[int, Header] | None:
-    """The header among the first rows, with its number; a title above it may be 質問, too.
+    """Return the header among the first rows, with its row number.
 
     Raises:
         InputError: a field has two columns.
@@ -298,7 +281,7 @@ def find_header(rows: Iterable[tuple[int, Sequence[str]]]) -> tuple[int, Header]
         try:
             header = Header.read(names)
         except InputError:
-            # Below the header whatever a row holds is no name.
+            # Rows below the header are no header.
             if found is None:
                 raise
             below.append(names)
@@ -315,13 +298,7 @@ def find_header(rows: Iterable[tuple[int, Sequence[str]]]) -> tuple[int, Header]
 
 
 class CsvLayout(NamedTuple):
-    """How the text of a CSV file is to be read.
-
-    Attributes:
-        encoding: as `csv_encoding` tells it.
-        separator: one of `SEPARATORS`.
-        line: the last one of the header, from 1.
-    """
+    """The layout of a CSV file; `line` is the last line of its header, from 1."""
 
     encoding: str
     separator: str
@@ -330,15 +307,7 @@ class CsvLayout(NamedTuple):
 
 
 def csv_layout(stream: IO[bytes], name: str) -> CsvLayout:
-    """Tell by trying how CSV is to be read: the header names a question, and most columns.
-
-    Args:
-        stream: the file, which can be rewound.
-        name: for messages.
-
-    Raises:
-        InputError: there is no such header, or its text cannot be told.
-    """
+    """Detect the layout of CSV; raises `InputError` without a header."""
     encoding = csv_encoding(stream)
     found: CsvLayout | None = None
     for separator in SEPARATORS:
@@ -372,7 +341,6 @@ def csv_layout(stream: IO[bytes], name: str) -> CsvLayout:
 
 
 def _readable(reader: "_csv.Reader") -> Iterator[tuple[int, list[str]]]:
-    """The rows that are CSV, each with the line in which it ends."""
     while True:
         try:
             row = next(reader)
@@ -384,11 +352,7 @@ def _readable(reader: "_csv.Reader") -> Iterator[tuple[int, list[str]]]:
 
 
 def csv_records(stream: IO[bytes], layout: CsvLayout) -> Iterator[Record]:
-    """Yield the rows below the header.
-
-    Raises:
-        InputError: a quotation mark that is never closed makes one row of all that follows.
-    """
+    """Yield the rows below the header; raises `InputError` for an unclosed quotation mark."""
     header = layout.header
     lines = islice(_text_lines(stream, layout.encoding), layout.line, None)
     reader = csv.reader(lines, strict=True, delimiter=layout.separator)
@@ -399,8 +363,8 @@ def csv_records(stream: IO[bytes], layout: CsvLayout) -> Iterator[Record]:
         except StopIteration:
             return
         except csv.Error as error:
-            # The reader goes on at the next line, unless it has looked for the end of a quotation
-            # to the end of the file, or further than a field can be long.
+            # The reader continues on the next line, unless it searched too far for a closing
+            # quotation mark.
             if "unexpected end" in str(error) or "field limit" in str(error):
                 raise InputError(
                     N_(
@@ -415,17 +379,17 @@ def csv_records(stream: IO[bytes], layout: CsvLayout) -> Iterator[Record]:
                 begin,
                 {},
                 InputError(
-                    N_("The row that ends in line {line} is not CSV ({problem})."),
+                    N_("The row ending in line {line} is not CSV ({problem})."),
                     N_(
-                        "Put a text with commas (or what separates the columns) or quotation marks "
-                        "between quotation marks."
+                        "Put a text with commas (or other separators) or quotation marks between "
+                        "quotation marks."
                     ),
                     line=layout.line + reader.line_num,
                     problem=error,
                 ),
             )
         else:
-            # Excel writes the commas of empty rows, too.
+            # Excel also writes commas of empty rows.
             if any(fields):
                 yield begin, header.record(fields), _too_many(header, fields)
         begin = layout.line + reader.line_num + 1
@@ -436,7 +400,7 @@ def _too_many(header: Header, fields: list[str]) -> InputError | None:
         return None
     return InputError(
         N_("The row has {fields} fields, the header {header}."),
-        N_("Put a text with commas (or what separates the columns) between quotation marks."),
+        N_("Put a text with commas (or other separators) between quotation marks."),
         fields=len(fields),
         header=len(header.fields),
     )
@@ -446,12 +410,12 @@ def _text_lines(stream: IO[bytes], encoding: str) -> Iterator[str]:
     for number, line in numbered_lines(stream, LIMITS):
         if line is None:
             raise too_long(number)
-        # What is not UTF-8 becomes half characters, by which its row is known and refused.
+        # Invalid bytes become surrogates; the row is then refused.
         yield line.decode(encoding, errors="surrogateescape")
 
 
 def too_long(line: int) -> InputError:
-    """The error of a line beyond the limits."""
+    """Make the error for a line beyond the limits."""
     return InputError(
         N_("Line {line} is longer than {most:,} bytes."),
         N_("Write one question a line."),

@@ -1,7 +1,7 @@
-"""The answers of a batch as a file of an office program, made of the rows that were written.
+"""Writes the answers of a batch as an Office file, from the written rows.
 
-The rows are the truth: this file is made of them when all is done, and again whenever it is asked
-for. One that somebody has changed since is never written over.
+The rows are the original; the file is made from them at the end and on request. A file changed by a
+user is never overwritten.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -15,45 +15,34 @@ from localrag.corpus.durable import replace_text
 from localrag.corpus.workspace import Workspace
 from localrag.errors import StorageError, UsageError
 from localrag.language import N_, _
-from localrag.ops.batch.ledger import AnswerFile
 from localrag.ops.batch.options import as_called
-from localrag.ops.batch.rows import AnsweredRow, FailedRow, TraceSummary, WrittenRow
+from localrag.ops.batch.rows import AnsweredRow, AnswerFile, FailedRow, TraceSummary, WrittenRow
+from localrag.page.answer import Place, answer_blocks
 from localrag.page.blocks import Block, Heading, Quotation, Strong, items, paragraph
-from localrag.page.citing import places
 from localrag.page.files import CSV, EXCEL, TEXTS, into, opened, require_package
-from localrag.page.printed import Place, answer_blocks
+from localrag.page.provision import places
 from localrag.page.sheets import Cell, Column, write_csv, write_xlsx
 from localrag.search.types import StageRecord, Trace
 from localrag.text.harmless import one_line
 
 ENDINGS = (EXCEL, CSV, *TEXTS)
-"""Endings of the files that are made of the rows; with any other, the rows are the file."""
+"""Endings of files made from the rows; a file with another ending holds the rows."""
 _NOTE = ".digest"
 
 
 class AnswerDocument:
-    """A file of answers for an office program.
-
-    Attributes:
-        path: of the file, absolute.
-    """
+    """An Office file of answers."""
 
     def __init__(self, path: Path, folder: Path) -> None:
-        """Remember where it is.
-
-        Args:
-            path: of the file, which need not exist.
-            folder: where it is noted what was written.
-        """
+        """Store the path, and the folder for the digest of the written file."""
         self.path = path
         self._note = folder / f"{path.name}{_NOTE}"
 
     def require_own(self) -> None:
-        """Make sure that the file may be written, before hours are spent for it.
+        """Require a writable file before hours of work.
 
         Raises:
-            UsageError: something is in its place that no batch wrote, or that was changed since, or
-                the package that writes it is missing.
+            UsageError: another file is there, it was changed, or a package is missing.
             StorageError: it cannot be read.
         """
         require_package(self.path)
@@ -73,18 +62,13 @@ class AnswerDocument:
         raise UsageError(
             N_("{path} was changed since the batch wrote it.")
             if noted
-            else N_("{path} is there already, and nothing says that a batch wrote it."),
+            else N_("{path} already exists, and no batch is known to have written it."),
             N_("Name another file with --out, or remove this one."),
             path=self.path,
         )
 
     def write(self, answers: AnswerFile, workspace: Workspace, corpus: str) -> None:
-        """Write the newest line of each row, in their order, in the language in use.
-
-        Raises:
-            UsageError: as `require_own`.
-            StorageError: the disk is full; the file that was there stays.
-        """
+        """Write the newest line of each row, in order; raises as `require_own`."""
         self.require_own()
         ending = self.path.suffix.lower()
         with opened(self.path, replace=True) as file, places(workspace) as locate:
@@ -104,12 +88,12 @@ class AnswerDocument:
 
 
 def rows_beside(out: Path) -> Path:
-    """The file of rows for a file of answers: beside it, where it is one of an office program."""
+    """Return the file of rows: beside an Office file, else the file itself."""
     return out.with_suffix(".jsonl") if out.suffix.lower() in ENDINGS else out
 
 
 def documents_of(rows: Path, folder: Path) -> Iterator[Path]:
-    """The files that were made of some rows, as noted in a folder."""
+    """Yield the Office files made from some rows."""
     return (rows.with_name(note.name.removesuffix(_NOTE)) for note in folder.glob(f"*{_NOTE}"))
 
 
@@ -131,7 +115,6 @@ def _columns() -> Sequence[Column]:
 
 
 def _cells(rows: Iterable[WrittenRow], place: Place) -> Iterator[Sequence[Cell]]:
-    """What stands in the columns of each row."""
     for row in rows:
         asked: list[Cell] = [row.row, row.id or "", row.question or "", _options(row)]
         if isinstance(row, FailedRow):
@@ -157,7 +140,7 @@ def _cells(rows: Iterable[WrittenRow], place: Place) -> Iterator[Sequence[Cell]]
 
 
 def _said(written: str, row: AnsweredRow, place: Place) -> str:
-    """What a row answers: before what no citation supports come the quotations that may answer."""
+    """Write the answer of a row; quotations precede an unsupported answer."""
     if not row.quotations:
         return written
     quoted = (f"{place(one) or one.label or one.passage_id}: {one.quote}" for one in row.quotations)
@@ -214,12 +197,11 @@ def _blocks(rows: Iterable[WrittenRow], place: Place) -> Iterator[Block]:
 
 
 def _shown(row: AnsweredRow) -> int:
-    """How many passages a model was shown."""
     return row.trace.stages[-1].hits if row.trace and row.trace.stages else 0
 
 
 def _answer(row: AnsweredRow) -> Answer:
-    """The answer of a row; of its trace what is told of it, for the passages are not kept."""
+    """Rebuild the answer of a row; its passages were not stored."""
     told = row.trace or TraceSummary((), (), ())
     return Answer(
         row.answer,

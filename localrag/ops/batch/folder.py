@@ -1,7 +1,6 @@
-"""What a batch keeps beside its answers: ``ANSWERS.run/`` with the lock and the origin.
+"""The folder ``ANSWERS.run/`` beside the answers, with the lock and the origin.
 
-The origin lies beside the answers and not in them, so that every line of the file is the answer to
-a question, for whatever program reads it.
+The origin is not in the answers, so each line of that file is an answer for any program.
 """
 
 from contextlib import AbstractContextManager
@@ -20,23 +19,17 @@ from localrag.text.facts import Fact, FactKind
 
 @dataclass(frozen=True, slots=True)
 class BatchFolder:
-    """The paths of one batch.
-
-    Attributes:
-        out: the file of the rows, absolute, links followed.
-        document: what is made of them for an office program, likewise; None for nothing.
-    """
+    """The paths of one batch: the file of rows, and the Office file made from it."""
 
     out: Path
     document: AnswerDocument | None = None
 
     @classmethod
     def of(cls, out: Path, questions: Path | IO[bytes]) -> "BatchFolder":
-        """Find the paths for a file of answers, which need not exist yet.
+        """Find the paths for a file of answers; it need not exist.
 
         Raises:
-            UsageError: the file cannot be used: the questions, or anything that no batch wrote,
-                are in its place, or its folder does not exist.
+            UsageError: the path is unusable: the questions, another file, or no folder.
             StorageError: it cannot be looked up.
         """
         try:
@@ -45,7 +38,7 @@ class BatchFolder:
             path = rows_beside(named)
             if link := next((one for one in (named, path) if one.is_symlink()), None):
                 raise UsageError(
-                    N_("{out} is a link, and answers follow none."),
+                    N_("{out} is a link; answers are not written through links."),
                     N_("Name the file itself with --out."),
                     out=link,
                 )
@@ -54,7 +47,7 @@ class BatchFolder:
             asked = questions.expanduser().resolve() if isinstance(questions, Path) else None
             if asked in (named, path):
                 raise UsageError(
-                    N_("The answers would take the place of the questions."),
+                    N_("The answers would overwrite the questions."),
                     Fact(FactKind.TO_NAME_OUT),
                 )
             if not path.parent.is_dir():
@@ -79,11 +72,11 @@ class BatchFolder:
 
     @property
     def named(self) -> Path:
-        """The file of answers that was asked for."""
+        """The requested file of answers."""
         return self.document.path if self.document else self.out
 
     def documents(self) -> list[Path]:
-        """What was made of the rows for office programs, so far as it is still there."""
+        """Return the existing Office files made from the rows."""
         return [path for path in documents_of(self.out, self.path) if path.exists()]
 
     @property
@@ -93,31 +86,26 @@ class BatchFolder:
 
     @property
     def origin(self) -> Path:
-        """The file that says what the answers were made with."""
+        """The file with the origin of the answers."""
         return self.path / "made_with.json"
 
     @property
     def aside(self) -> Path:
-        """Where the answers are put in order before they take the place of the file."""
+        """A temporary file for sorting the answers."""
         return self.path / "ordered.jsonl"
 
     @property
     def begun(self) -> bool:
-        """Whether there are answers already, or the beginning of one."""
+        """Whether the file of answers has content."""
         return self.out.exists() and self.out.stat().st_size > 0
 
     @property
     def busy(self) -> bool:
-        """Whether a process writes the answers now."""
+        """Whether a process is writing the answers."""
         return is_locked(self._lock)
 
     def held(self) -> AbstractContextManager[None]:
-        """Hold the right to write the answers; the system frees it when the process ends.
-
-        Raises:
-            BusyError: another process holds it.
-            StorageError: the folder cannot be written.
-        """
+        """Hold the lock on the answers; raises `BusyError` or `StorageError`."""
         busy = BusyError(
             N_("Another process is writing {path}."),
             N_("Wait until it has finished."),
@@ -127,10 +115,10 @@ class BatchFolder:
         return locked(self._lock, busy, elsewhere)
 
     def begin(self, origin: Origin, *, restart: bool) -> None:
-        """Make ready for answers made with `origin`, in the place of others or beside them.
+        """Prepare for answers made with `origin`, after others or instead of them.
 
         Raises:
-            UsageError: what is there was made with something else, or by something else.
+            UsageError: existing answers have another origin or none.
             StorageError: the disk is full or the folder cannot be written.
         """
         if restart:
@@ -139,15 +127,11 @@ class BatchFolder:
             self.require_same(origin)
         else:
             origins.write(self.origin, origin)
-            # After a power cut too, answers are never found without what they were made with.
+            # Even after a power cut, answers have their origin.
             flush_folder(self.out.parent)
 
     def require_same(self, origin: Origin) -> None:
-        """Make sure that the answers that are there were made with `origin`.
-
-        Raises:
-            UsageError: they were not, or it cannot be told.
-        """
+        """Require that existing answers were made with `origin`; raises `UsageError`."""
         origins.require_same(self._known_origin(), origin, self.out)
 
     @property
@@ -171,7 +155,7 @@ class BatchFolder:
         origin = origins.read(self.origin)
         if origin is None:
             raise UsageError(
-                N_("{path} is there already, and nothing says that a batch wrote it."),
+                N_("{path} already exists, and no batch is known to have written it."),
                 N_("Name another file with --out, or remove this one."),
                 path=self.out,
             )

@@ -1,6 +1,6 @@
-"""The options of a question as people write them: with labels of their own, or without.
+"""Reads the options of a question as people write them, with labels or without.
 
-What answers knows them as a, b, c …; who asked reads the labels that were written (ア, ①, 選択肢1).
+Methods use a, b, c …; people see the labels of their file (ア, ①, 選択肢1).
 """
 
 import re
@@ -23,7 +23,7 @@ SERIES = (
     "イロハニホヘトチ",
 )
 """What the first option is called, the second …"""
-# ア　十人, (1) 十人, 2．十人, ① 十人. What a figure may stand in (1.5, 1:30) is no label.
+# ア　十人, (1) 十人, 2．十人, ① 十人; but not the figures of 1.5 or 1:30.
 _LED = re.compile(
     r"(?:[(（〔\[](?P<inside>.)[)）〕\]]|(?P<circled>[①-⑧])"
     r"|(?P<marked>.)[.．)）:：、](?![\d０-９〇一二三四五六七八九十])|(?P<apart>.)(?=\s))\s*(?P<text>.+)",
@@ -32,23 +32,14 @@ _LED = re.compile(
 
 
 class Options(NamedTuple):
-    """The options of a question.
-
-    Attributes:
-        texts: without labels.
-        labels: as they were written, one for each text; none where they are a, b, c … or nothing.
-    """
+    """The options of a question, and their labels as written; () for a, b, c … or none."""
 
     texts: tuple[str, ...] = ()
     labels: tuple[str, ...] = ()
 
 
 def read_options(options: object) -> Options:
-    """Read a list of texts, or an object of texts by their labels.
-
-    Raises:
-        InputError: it is neither.
-    """
+    """Read a list of texts, or an object of texts by label; raises `InputError`."""
     if options is None:
         return Options()
     labels: Sequence[object] = ()
@@ -70,7 +61,7 @@ def read_options(options: object) -> Options:
 
 
 def _unlabelled(options: tuple[str, ...]) -> Options:
-    """The options without the labels that their texts begin with, where all do, in their order."""
+    """Remove the labels at the beginning of all texts, if they are in order."""
     read = [PlainText(option.strip()) for option in options]
     found = [match for option in read if (match := _LED.fullmatch(option.text))]
     if len(found) < len(options) or len(found) < 2:
@@ -80,7 +71,7 @@ def _unlabelled(options: tuple[str, ...]) -> Options:
         option.written(*match.span("text")) for option, match in zip(read, found, strict=True)
     )
     plain = plain_label("".join(labels))
-    # 1 日, 2 週間: a figure apart from what it counts.
+    # 1 日, 2 週間: a figure and its counter.
     counting = found[0]["apart"] and plain[0] in _NUMBERS + _KANJI
     if not follow_each_other(labels) or counting or len(set(texts)) < len(texts):
         return Options(options)
@@ -88,21 +79,21 @@ def _unlabelled(options: tuple[str, ...]) -> Options:
 
 
 def plain_label(text: str) -> str:
-    """Labels in plain characters, wide or not; one in a circle stays in it."""
+    """Unify the width of labels; circled ones stay circled."""
     return "".join(one if one in _CIRCLED else unified(one) for one in plain(text))
 
 
 def follow_each_other(labels: Sequence[str]) -> bool:
-    """Whether labels of one character are the first ones of a series, in its order."""
+    """Whether labels of one character begin a series, in its order."""
     return any(series.startswith(plain_label("".join(labels))) for series in SERIES)
 
 
 def label_of(label: str, labels: Sequence[str]) -> str:
-    """What an option is called by who asked; `label` is its own among a, b, c and so on."""
+    """Return the user's label for an option; `label` is a, b, c and so on."""
     place = LABELS.find(label) if label else -1
     return labels[place] if 0 <= place < len(labels) else label
 
 
 def as_called(options: Sequence[str], labels: Sequence[str]) -> list[tuple[str, str]]:
-    """Each option after its label, as who asked calls it."""
+    """Return each option after the user's label."""
     return [(label_of(label, labels), option) for label, option in labelled(options)]

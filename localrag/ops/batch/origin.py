@@ -1,4 +1,4 @@
-"""What answers were made with: resuming with anything else would mix answers unnoticed."""
+"""Records the origin of answers: a batch must not mix answers of different settings."""
 
 import json
 import re
@@ -28,12 +28,11 @@ from localrag_models.runtimes import named_runtime
 from localrag_models.store import ModelStore
 
 Origin = Mapping[str, object]
-"""By dotted name, what answers depend on; JSON values without structure."""
+"""Everything answers depend on, by dotted name; plain JSON values."""
 
 _OF_SEARCH = ("retrieval", "embedding", "reranking")
-# Where a model runs and how patiently it is waited for changes no answer. How much it may read and
-# write bounds an answer, it does not steer it: a row that meets the bound fails or says so in its
-# trace, and the cure is to widen it and go on.
+# Place and patience change no answer. Limits on reading and writing do not steer it: a row at the
+# limit fails or says so in its trace, and can be asked again with a wider one.
 _IRRELEVANT = {
     "chat.server",
     "chat.timeout",
@@ -43,7 +42,7 @@ _IRRELEVANT = {
     "embedding.server",
 }
 
-# What `general.file_type` says in a GGUF file; the enumeration llama_ftype of llama.cpp.
+# Values of `general.file_type` in GGUF files: the enumeration llama_ftype of llama.cpp.
 _FILE_TYPES = {
     0: "F32",
     1: "F16",
@@ -71,16 +70,15 @@ _IN_A_NAME = re.compile(
 
 
 def origin_of(workspace: Workspace, corpus: str, config: Config) -> Origin:
-    """Describe what answers would be made with now.
+    """Describe the origin of answers made now.
 
-    What a method does not use is left out: the corpus where it does not search, the chat model
-    where it writes nothing.
+    It omits unused parts: the corpus without a search, the chat model without writing.
 
     Raises:
         NotFoundError: there is no such corpus, or no such optimised prompt.
         StoreError: its store cannot be used.
         ModelUnusable: a model of the settings is not installed.
-        UsageError: there is no such method, or a layer that it searches is not prepared.
+        UsageError: there is no such method, or a layer it needs is not prepared.
         IndexUnusable: the index of the layers is damaged.
     """
     origin: dict[str, object] = {"localrag": __version__}
@@ -100,33 +98,32 @@ def origin_of(workspace: Workspace, corpus: str, config: Config) -> Origin:
 
 
 def settings_of(origin: Origin) -> dict[str, object]:
-    """The settings that answers were made with, by dotted key, so that more are made alike.
+    """Return the settings of an origin by dotted key, to make more answers alike.
 
-    Those that change no answer are not among them. Without a chat model none took part: what is
-    chosen now must not take its place.
+    Settings without influence on answers are omitted. If no chat model took part, the result
+    excludes one.
     """
     settings = {"method.name": origin.get("method", ""), "chat.model": ""}
     for section in ("method", "chat", *_OF_SEARCH):
-        fields = type(getattr(Config(), section)).model_fields
+        fields = [*type(getattr(Config(), section)).model_fields]
+        if section == "method" and "method" in origin:
+            fields += method(str(origin["method"])).settings
         settings |= {key: origin[key] for name in fields if (key := f"{section}.{name}") in origin}
     return settings
 
 
 def searches(config: Config) -> bool:
-    """Whether the corpus takes part in answers under these settings."""
+    """Whether answers under these settings use the corpus."""
     return named_method(config).searches
 
 
 def writes(config: Config) -> bool:
-    """Whether the chat model takes part in answers under these settings."""
+    """Whether answers under these settings use the chat model."""
     return named_method(config).needs_model
 
 
 def weights(workspace: Workspace, config: Config, section: str) -> dict[str, object]:
-    """Describe the model that a section of the settings names, ``chat.weights`` and the like.
-
-    Returns:
-        Nothing for a model behind a server, which does not tell, or where none is named.
+    """Describe the model of a section, as ``chat.weights``; nothing for one behind a server.
 
     Raises:
         ModelUnusable: the model is not installed.
@@ -144,7 +141,7 @@ def weights(workspace: Workspace, config: Config, section: str) -> dict[str, obj
 
 @cache
 def prompts_digest() -> str:
-    """What tells the built-in prompts from those of another version of the code."""
+    """Return a digest of the built-in prompts."""
     digest = sha256()
     for path in sorted(Path(prompts.__file__).parent.glob("*.jinja")):
         digest.update(path.name.encode() + b"\0" + path.read_bytes() + b"\0")
@@ -152,11 +149,7 @@ def prompts_digest() -> str:
 
 
 def require_same(then: Origin, now: Origin, out: Path) -> None:
-    """Make sure that a batch goes on with what it was begun with.
-
-    Raises:
-        UsageError: it would not; names what differs.
-    """
+    """Require equal origins; raises `UsageError` with the differences."""
     if changes := changed(then, now):
         raise UsageError(
             N_("The answers in {out} were made with something else: {changes}."),
@@ -167,19 +160,19 @@ def require_same(then: Origin, now: Origin, out: Path) -> None:
 
 
 def changed(then: Origin, now: Origin) -> str:
-    """What differs between two origins, in words; empty where nothing does."""
+    """Return the differences between two origins in words; "" for none."""
     return "; ".join(
         _("{name} was {then} and is {now}").format(
             name=name, then=_in_words(then.get(name)), now=_in_words(now.get(name))
         )
         for name in {**then, **now}
-        # What an earlier version did not write down is what is not set.
+        # Earlier versions did not write unset values.
         if _in_words(then.get(name)) != _in_words(now.get(name))
     )
 
 
 def read(path: Path) -> Origin | None:
-    """Read what answers were made with; None where it cannot be told."""
+    """Read an origin; None if it is missing or damaged."""
     try:
         value = json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError):
@@ -188,11 +181,7 @@ def read(path: Path) -> Origin | None:
 
 
 def write(path: Path, origin: Origin) -> None:
-    """Write it down, all or nothing, flushed to the disk.
-
-    Raises:
-        StorageError: the disk is full or the folder cannot be written.
-    """
+    """Write an origin to the disk, all or nothing; raises `StorageError`."""
     with storing(path, N_("Free some space, or choose another folder with --out.")):
         replace_text(path, json.dumps(origin, ensure_ascii=False, indent=1), private=True)
 
@@ -206,7 +195,8 @@ def _method(workspace: Workspace, config: Config) -> dict[str, object]:
         return {}
     one = method(config.method.name)
     found: dict[str, object] = {"method": one.name}
-    found |= {f"method.{name}": getattr(config.method, name) for name in one.settings}
+    values = one.settings_in(config.method)
+    found |= {f"method.{name}": value for name, value in values.items()}
     name = config.method.query_prompt
     if name and one.writes_queries:
         prompt = OptimisedPrompt.load(workspace.prompts, name)
@@ -222,7 +212,6 @@ def _corpus(place: CorpusPaths) -> dict[str, object]:
 
 
 def _indexes(place: CorpusPaths) -> dict[str, object]:
-    """What each index was built from; one that is damaged is refused when it is opened."""
     found: dict[str, object] = {}
     for root in sorted(place.indexes.glob("*/")):
         folder = current(root)
@@ -248,8 +237,8 @@ def _settings(config: Config, section: str) -> dict[str, object]:
 
 @cache
 def _quantisation(path: Path) -> str:
-    """How the weights of a GGUF file are packed; "" where it does not say."""
-    # The header of a large vocabulary takes a second to read; nearly every file has it in its name.
+    """Return the quantisation of a GGUF file; "" if unknown."""
+    # Reading a large header takes a second; most file names contain the quantisation.
     if told := _IN_A_NAME.search(path.stem):
         return told[0].upper()
     file_type = read_header(path).metadata.get("general.file_type")

@@ -1,7 +1,7 @@
-"""The batches that were begun in a workspace: ``runs/batches/<digest of their file>.json``.
+"""Lists the batches of a workspace: ``runs/batches/<digest of their file>.json``.
 
-Answers lie wherever their user wants them; these notes tell where, so that a batch can be found
-and gone on with. They hold no answers: one that is lost or removed loses nothing else.
+Answers may be anywhere on the disk. These notes record their paths, so a batch can be found and
+continued. They hold no answers and may be lost.
 """
 
 import logging
@@ -25,17 +25,17 @@ _log = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class KnownBatch:
-    """A batch that was begun.
+    """A batch begun in a workspace.
 
     Attributes:
-        out: the file of its rows, absolute.
-        questions: the file of its questions, absolute; None where they came as a stream.
-        corpus: what answers.
-        concurrency: questions at the same time, as asked for; 0 for what the settings say.
+        out: the file of rows, absolute.
+        questions: the file of questions, absolute; None for a stream.
+        corpus: its name.
+        concurrency: requested parallel questions; 0 for the settings.
         rows: of the table.
-        started, finished: ISO date and time (UTC); `finished` is "" until the last row.
-        cause, cure: why it ended early; "" where it did not, or was stopped from outside.
-        document: the file for an office program that is made of the rows; None for none.
+        started, finished: ISO date and time (UTC); `finished` is "" until the end.
+        cause, cure: of an early end by an error; "" otherwise.
+        document: the Office file made from the rows, or None.
     """
 
     out: Path
@@ -50,7 +50,7 @@ class KnownBatch:
     document: Path | None = None
 
     def missing(self) -> list[Path]:
-        """The files that were moved or removed since; without questions it cannot go on."""
+        """Return the files moved or removed since; without questions it cannot continue."""
         return [path for path in (self.questions, self.out) if path and not path.exists()]
 
 
@@ -59,14 +59,9 @@ _adapter = TypeAdapter(KnownBatch)
 
 @contextmanager
 def noted(workspace: Workspace, batch: KnownBatch, *, anew: bool) -> Iterator[None]:
-    """Note a batch while it runs, and what has become of it.
+    """Note a batch during its run, and its end; if this fails, the log says so.
 
-    A note that cannot be written is told in the log; the batch does not depend on it.
-
-    Args:
-        workspace: where the note lies.
-        batch: what is begun, or gone on with.
-        anew: whether it is another one than the one noted under this file before.
+    `anew` replaces an earlier batch with the same file.
     """
     before = _read(_note(workspace, batch.out))
     if before is not None and not anew:
@@ -82,26 +77,18 @@ def noted(workspace: Workspace, batch: KnownBatch, *, anew: bool) -> Iterator[No
 
 
 def known(workspace: Workspace) -> list[KnownBatch]:
-    """The batches that were begun, the newest first; damaged notes are left to `damaged`.
-
-    Raises:
-        StorageError: their notes may not be read, as by who reads a shared workspace.
-    """
+    """Return the batches, the newest first; raises `StorageError` if the folder is closed."""
     found = (_read(path) for path in _notes(workspace))
     return sorted(filter(None, found), key=lambda batch: batch.started, reverse=True)
 
 
 def damaged(workspace: Workspace) -> list[Path]:
-    """The notes that cannot be read."""
+    """Return the unreadable notes."""
     return [path for path in _notes(workspace) if _read(path) is None]
 
 
 def forget(workspace: Workspace, batch: KnownBatch) -> None:
-    """Remove the note of a batch; its questions and answers stay.
-
-    Raises:
-        StorageError: it cannot be removed.
-    """
+    """Remove the note of a batch; questions and answers stay. Raises `StorageError`."""
     path = _note(workspace, batch.out)
     try:
         path.unlink(missing_ok=True)
@@ -115,7 +102,7 @@ def forget(workspace: Workspace, batch: KnownBatch) -> None:
 
 
 def now() -> str:
-    """ISO date and time (UTC), to the second."""
+    """Return ISO date and time (UTC), to the second."""
     return datetime.now(UTC).isoformat(timespec="seconds")
 
 

@@ -1,8 +1,15 @@
-"""A row of the file of answers: how it is written, and how it is read again."""
+"""Writes and reads the rows of a file of answers.
+
+During a batch, `AnswerFile` appends rows, and its `Ledger` records the outcome of each in ten
+bytes. `WrittenRows` reads single rows for display.
+"""
 
 import json
 import re
+from array import array
 from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from os import fstat
 from pathlib import Path
@@ -12,9 +19,12 @@ from typing import IO, Annotated, Any, Literal
 from pydantic import BeforeValidator, Field, TypeAdapter
 
 from localrag.answer.types import Citation, Claim, Derivation, FactCheck, Nearest, Status
+from localrag.corpus.journal import Journal
 from localrag.corpus.types import Label
+from localrag.errors import UsageError
+from localrag.language import N_
 from localrag.ops.batch.options import label_of
-from localrag.ops.batch.table import digest
+from localrag.ops.batch.table import CheckedTable, digest
 from localrag.ops.batch.types import (
     QuestionRow,
     RowOutcome,
@@ -23,15 +33,16 @@ from localrag.ops.batch.types import (
     is_transient,
 )
 from localrag.search.types import Filters, ModelCall, Query, TextSpan, Trace
-from localrag.text.facts import Fact, facts_of
+from localrag.text.facts import Fact, FactKind, facts_of
 
+_UNLESS_EMPTY = Field(exclude_if=lambda value: not value)
 FAILED: Literal["failed"] = "failed"
-"""Stands where an answered row has its status."""
+"""The status of a failed row."""
 
 
 @dataclass(frozen=True, slots=True)
 class StageSummary:
-    """What a stage of the retrieval found; as `StageRecord`, its hits by number and id."""
+    """A stage of the search; as `StageRecord`, with ids of its hits."""
 
     stage: str
     subject: str
@@ -39,12 +50,12 @@ class StageSummary:
     hits: int
     passages: tuple[str, ...]
     seconds: float
-    spans: Annotated[tuple[TextSpan, ...], Field(exclude_if=lambda spans: not spans)] = ()
+    spans: Annotated[tuple[TextSpan, ...], _UNLESS_EMPTY] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class TraceSummary:
-    """What was done for a row; as `Trace`."""
+    """The summary of a `Trace`."""
 
     stages: tuple[StageSummary, ...]
     calls: tuple[ModelCall, ...]
@@ -52,7 +63,7 @@ class TraceSummary:
 
     @classmethod
     def of(cls, trace: Trace) -> "TraceSummary":
-        """Sum a trace up."""
+        """Summarize a trace."""
         stages = (
             StageSummary(
                 one.stage,
@@ -70,12 +81,7 @@ class TraceSummary:
 
 @dataclass(frozen=True, slots=True)
 class Failure:
-    """Why a row has no answer.
-
-    Attributes:
-        type: the name of the error.
-        transient: whether the same question can succeed a little later.
-    """
+    """The error of a row; a `transient` one may succeed later."""
 
     type: str
     cause: str = ""
@@ -85,11 +91,9 @@ class Failure:
 
 @dataclass(frozen=True, slots=True)
 class AnsweredRow:
-    """A row with its answer, as it is written; as `QuestionRow` and `Answer`.
+    """A written row with an answer; fields as in `QuestionRow` and `Answer`.
 
-    Attributes:
-        labels: as for `QuestionRow`.
-        choice: the label of the option chosen among them; `label` is a, b, c … all the same.
+    `choice` is the chosen label of the file; `label` stays a, b, c ….
     """
 
     row: Annotated[int, Field(ge=1, strict=True)]
@@ -107,29 +111,29 @@ class AnsweredRow:
     absent: tuple[str, ...] = ()
     trace: TraceSummary | None = None
     seconds: float = 0.0
-    documents: Annotated[tuple[str, ...], Field(exclude_if=lambda ids: not ids)] = ()
-    checked: Annotated[FactCheck | None, Field(exclude_if=lambda checked: checked is None)] = None
-    where: Annotated[tuple[Label, ...], Field(exclude_if=lambda where: not where)] = ()
-    labels: Annotated[tuple[str, ...], Field(exclude_if=lambda labels: not labels)] = ()
-    choice: Annotated[str, Field(exclude_if=lambda choice: not choice)] = ""
-    nearest: Annotated[tuple[Nearest, ...], Field(exclude_if=lambda nearest: not nearest)] = ()
-    quotations: Annotated[tuple[Citation, ...], Field(exclude_if=lambda quoted: not quoted)] = ()
+    documents: Annotated[tuple[str, ...], _UNLESS_EMPTY] = ()
+    checked: Annotated[FactCheck | None, _UNLESS_EMPTY] = None
+    where: Annotated[tuple[Label, ...], _UNLESS_EMPTY] = ()
+    labels: Annotated[tuple[str, ...], _UNLESS_EMPTY] = ()
+    choice: Annotated[str, _UNLESS_EMPTY] = ""
+    nearest: Annotated[tuple[Nearest, ...], _UNLESS_EMPTY] = ()
+    quotations: Annotated[tuple[Citation, ...], _UNLESS_EMPTY] = ()
 
     @property
     def outcome(self) -> str:
-        """What the row is counted under."""
+        """The key for counting."""
         return self.status.value
 
     @property
     def digest(self) -> int:
-        """What stands for the question that was answered."""
+        """The digest of the question."""
         filters = Filters(documents=self.documents, where=self.where)
         return digest(self.id or "", Query(self.question, self.options, filters))
 
 
 @dataclass(frozen=True, slots=True)
 class FailedRow:
-    """A row with the error in the place of its answer; it may be one that cannot be asked."""
+    """A written row with an error, also for an unreadable row."""
 
     row: Annotated[int, Field(ge=1, strict=True)]
     line: int
@@ -138,18 +142,18 @@ class FailedRow:
     options: tuple[str, ...]
     status: Literal["failed"]
     error: Failure
-    trace: Annotated[TraceSummary | None, Field(exclude_if=lambda trace: trace is None)] = None
+    trace: Annotated[TraceSummary | None, _UNLESS_EMPTY] = None
     seconds: float = 0.0
-    labels: Annotated[tuple[str, ...], Field(exclude_if=lambda labels: not labels)] = ()
+    labels: Annotated[tuple[str, ...], _UNLESS_EMPTY] = ()
 
     @property
     def outcome(self) -> str:
-        """What the row is counted under."""
+        """The key for counting."""
         return self.error.type
 
     @property
     def digest(self) -> int:
-        """Stands for any question: one that was mended since is asked again all the same."""
+        """0 for any question: a mended row is asked again."""
         return 0
 
 
@@ -159,7 +163,7 @@ ROWS: TypeAdapter[WrittenRow] = TypeAdapter(WrittenRow)
 
 
 def written(outcome: RowOutcome) -> WrittenRow:
-    """What is written of an outcome."""
+    """Make the row for an outcome."""
     row, answer, error = outcome.row, outcome.answer, outcome.error
     query, labels = (row.query, row.labels) if isinstance(row, QuestionRow) else (None, ())
     question = row.query.text if isinstance(row, QuestionRow) else row.question
@@ -205,8 +209,8 @@ def written(outcome: RowOutcome) -> WrittenRow:
     )
 
 
-# The beginning of a row as `ROWS` writes it. A quotation mark inside a text is escaped, so
-# nothing in a question looks like a field. Parsing a whole line takes ten times as long.
+# The beginning of a row as `ROWS` writes it. Inner quotation marks are escaped, so no text looks
+# like a field. Parsing a whole line takes ten times as long.
 _HEAD = re.compile(
     rb'\{"row": (\d{1,15}), .*?"status": "(\w{1,99})"(?:, "error": \{"type": "(\w{1,99})")?'
 )
@@ -215,22 +219,17 @@ _HEAD = re.compile(
 class WrittenRows:
     """The rows of a file of answers: found in one pass, read one by one.
 
-    The newest line of a row counts. A line whose end is not written yet, and one that no batch
-    wrote, is passed over. Several threads may use it.
+    The newest line of a row counts. Unfinished and foreign lines are skipped. It is thread-safe.
     """
 
     def __init__(self, path: Path) -> None:
         self._path = path
-        # Two that read on from the same place would count every line twice.
+        # Two threads reading on would count lines twice.
         self._lock = Lock()
         self._forget()
 
     def refresh(self) -> bool:
-        """Read what is new in the file; tells whether there was something.
-
-        Raises:
-            OSError: it cannot be read; one that is not there is empty.
-        """
+        """Read new lines; return whether there were any. Raises `OSError`."""
         try:
             with self._lock, self._path.open("rb") as file:
                 return self._follow(file)
@@ -241,25 +240,20 @@ class WrittenRows:
                 return there
 
     def tally(self, up_to: int | None = None) -> Counter[str]:
-        """Rows by outcome, a status or the type of an error; arguments as for `numbers`."""
+        """Count rows by outcome; `up_to` as in `numbers`."""
         with self._lock:
             return Counter(
                 outcome for row, outcome in self._outcomes.items() if up_to is None or row <= up_to
             )
 
     def numbers(self, *, failed: bool = False, up_to: int | None = None) -> list[int]:
-        """The numbers of the rows that are there, in order.
-
-        Args:
-            failed: only those with an error.
-            up_to: only so many of the table, from the first.
-        """
+        """Return the row numbers in the file, in order, up to `up_to`."""
         with self._lock:
             rows = self._failed if failed else self._places
             return sorted(row for row in rows if up_to is None or row <= up_to)
 
     def row(self, number: int) -> dict[str, Any]:
-        """A row, as `ROWS` writes it.
+        """Return a row as `ROWS` writes it.
 
         Raises:
             OSError: the file cannot be read.
@@ -281,7 +275,7 @@ class WrittenRows:
 
     def _follow(self, file: IO[bytes]) -> bool:
         stat = fstat(file.fileno())
-        # Another file took its place (the rows were put in order), or a part was cut off.
+        # The file was replaced (rows were sorted) or truncated.
         if self._file != (stat.st_dev, stat.st_ino) or stat.st_size < self._end:
             self._forget()
             self._file = stat.st_dev, stat.st_ino
@@ -303,3 +297,125 @@ class WrittenRows:
         outcome = (error or status) if status == FAILED else status
         self._places[number], self._outcomes[number] = self._end, outcome
         (self._failed.add if status == FAILED else self._failed.discard)(number)
+
+
+_ANSWERED = frozenset(Status)
+
+
+class Ledger:
+    """The newest line of each row in the file of answers, and its outcome.
+
+    Attributes:
+        tally: rows by outcome: a status, or the type of an error.
+        in_order: whether the lines are in row order, without repeated rows.
+    """
+
+    def __init__(self, rows: int) -> None:
+        self.tally: Counter[str] = Counter()
+        self.in_order = True
+        self._last = 0
+        self._offsets = array("q", [-1]) * rows
+        self._codes = array("H", [0]) * rows
+        self._outcomes = [""]
+
+    def __len__(self) -> int:
+        return len(self._codes)
+
+    @property
+    def done(self) -> int:
+        """The number of rows with an outcome."""
+        return self.tally.total()
+
+    @property
+    def failed(self) -> int:
+        """The number of rows with an error."""
+        return self.done - sum(self.tally[status] for status in _ANSWERED)
+
+    def note(self, row: int, offset: int, outcome: str) -> None:
+        """Record the outcome of a row and its offset in the file."""
+        if before := self.outcome(row):
+            self.tally[before] -= 1
+        self.tally[outcome] += 1
+        if outcome not in self._outcomes:
+            self._outcomes.append(outcome)
+        self._codes[row - 1] = self._outcomes.index(outcome)
+        self._offsets[row - 1] = offset
+        self.in_order = self.in_order and row > self._last
+        self._last = row
+
+    def outcome(self, row: int) -> str:
+        """Return the outcome of a row; "" before it."""
+        return self._outcomes[self._codes[row - 1]]
+
+    def open(self, row: int, *, retry_failed: bool) -> bool:
+        """Whether a row is still to be asked."""
+        outcome = self.outcome(row)
+        return not outcome or (retry_failed and outcome not in _ANSWERED)
+
+    def offsets(self) -> Iterator[int]:
+        """Yield the offset of the newest line of each row, in row order."""
+        return (offset for offset in self._offsets if offset >= 0)
+
+
+class AnswerFile:
+    """The file of answers during a batch; the newest line of a row counts."""
+
+    def __init__(self, path: Path, checked: CheckedTable) -> None:
+        """Read the existing lines.
+
+        Raises:
+            UsageError: it holds answers to other questions, or other content.
+            StorageError: it cannot be read.
+        """
+        self.ledger = Ledger(len(checked))
+        self._journal: Journal[WrittenRow] = Journal(path, ROWS, lambda line: _no_row(path, line))
+        for line in self._journal.lines():
+            row = line.row
+            if not checked.holds(row.row, row.digest):
+                raise UsageError(
+                    N_("{path}, line {line} answers another question than row {row} asks now."),
+                    Fact(FactKind.TO_BEGIN_ANEW),
+                    path=path,
+                    line=line.number,
+                    row=row.row,
+                )
+            self.ledger.note(row.row, line.offset, row.outcome)
+
+    @property
+    def torn(self) -> bool:
+        """Whether a kill cut off the last line."""
+        return self._journal.torn
+
+    @contextmanager
+    def opened(self) -> Iterator[None]:
+        """Open the file for appending without an unfinished line; raises `StorageError`."""
+        with self._journal:
+            yield
+
+    def append(self, outcome: RowOutcome) -> None:
+        """Write an outcome so that no kill can lose it; raises `StorageError`."""
+        offset = self._journal.end
+        try:
+            self._journal.append(written(outcome))
+        finally:
+            # After an interruption during writing, the line is there and counts.
+            if self._journal.end > offset:
+                self.ledger.note(outcome.row.row, offset, outcome.name)
+
+    def rows(self) -> Iterator[WrittenRow]:
+        """Yield the rows of the file; raises `StorageError`."""
+        return (line.row for line in self._journal.lines())
+
+    def put_in_order(self, aside: Path) -> None:
+        """Sort the newest lines by row, in one step, through the free path `aside`."""
+        if self.torn or not self.ledger.in_order:
+            self._journal.keep(self.ledger.offsets(), aside)
+
+
+def _no_row(path: Path, line: int) -> UsageError:
+    return UsageError(
+        N_("{path}, line {line}: It is no row of a file of answers."),
+        N_("Delete that line, name another file with --out, or start again with --restart."),
+        path=path,
+        line=line,
+    )

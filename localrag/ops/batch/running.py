@@ -1,6 +1,11 @@
-"""Running a batch: every row that has no answer yet is asked, and its answer written down."""
+"""Runs a batch, or estimates it.
 
-from collections.abc import Callable, Iterator, Mapping
+A run asks every open row and writes the answer. An estimate checks all rows, answers a few and
+writes nothing.
+"""
+
+import random
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager, closing, contextmanager, nullcontext
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -14,12 +19,12 @@ from localrag.corpus.store import CorpusStore
 from localrag.corpus.workspace import Workspace
 from localrag.errors import InputError, NotFoundError, UsageError
 from localrag.language import N_
-from localrag.methods.answering import open_answers
+from localrag.methods.answering import answering_method, open_answers
 from localrag.ops.batch.asking import at_once, outcomes, settled
 from localrag.ops.batch.folder import BatchFolder
-from localrag.ops.batch.ledger import AnswerFile, Ledger
 from localrag.ops.batch.origin import origin_of, searches
 from localrag.ops.batch.registry import KnownBatch, noted, now
+from localrag.ops.batch.rows import AnswerFile, Ledger
 from localrag.ops.batch.table import CheckedTable, QuestionTable, open_table
 from localrag.ops.batch.types import (
     ANSWERING,
@@ -34,18 +39,19 @@ from localrag.ops.batch.types import (
     UnreadableRow,
 )
 from localrag.search.indexing.state import IndexState, index_state
+from localrag.search.types import Query
 from localrag.text.facts import Fact, FactKind
 from localrag.text.progress import Progress, ignore
 
 
 @dataclass(slots=True)
 class BatchCost:
-    """What the rows asked in one run cost.
+    """The cost of one run.
 
     Attributes:
         asked: rows.
-        noted: rows whose trace says that something was left out or switched off.
-        prompt, cached, completion: tokens; of a question that failed, as far as they are known.
+        noted: rows with an omission in their trace.
+        prompt, cached, completion: tokens, also of failed questions if known.
     """
 
     asked: int = 0
@@ -55,7 +61,7 @@ class BatchCost:
     completion: int = 0
 
     def add(self, outcome: RowOutcome) -> None:
-        """Take one more row into account."""
+        """Add a row."""
         self.asked += 1
         trace = outcome.trace
         if trace is None:
@@ -69,16 +75,16 @@ class BatchCost:
 
 @dataclass(frozen=True, slots=True)
 class BatchReport:
-    """What a batch did.
+    """The result of a batch.
 
     Attributes:
         rows: of the table.
-        statuses: answered rows by status, those of earlier runs included.
-        failed: rows without an answer by the type of their error, those of earlier runs included.
-        earlier: rows that an earlier run had finished and this one left alone.
-        spent: what the rows of this run cost.
+        statuses: answered rows by status, including earlier runs.
+        failed: failed rows by error, including earlier runs.
+        earlier: rows finished by earlier runs.
+        spent: the cost of this run.
         seconds: wall time of this run.
-        asking: seconds of it from the first question to the last answer.
+        asking: seconds from its first question to its last answer.
     """
 
     rows: int
@@ -91,28 +97,13 @@ class BatchReport:
 
     @property
     def answered(self) -> int:
-        """Rows that have an answer."""
+        """The number of answered rows."""
         return sum(self.statuses.values())
 
     @property
     def per_minute(self) -> float:
-        """Questions of this run a minute; 0 where none was asked."""
+        """Questions a minute in this run; 0 without any."""
         return 60 * self.spent.asked / self.asking if self.asking else 0.0
-
-    @classmethod
-    def of(
-        cls, ledger: Ledger, earlier: int, spent: BatchCost, seconds: float, asking: float
-    ) -> "BatchReport":
-        """Put a report together from what is written."""
-        return cls(
-            rows=len(ledger),
-            statuses={status: ledger.tally[status] for status in Status},
-            failed={name: n for name, n in ledger.tally.items() if n and name not in set(Status)},
-            earlier=earlier,
-            spent=spent,
-            seconds=seconds,
-            asking=asking,
-        )
 
 
 def run(
@@ -130,45 +121,43 @@ def run(
     opener: Opener = open_answers,
     note: bool = True,
 ) -> BatchReport:
-    """Answer every question of a table, and write the answers to a file.
+    """Answer every question of a table and write the answers to a file.
 
-    Whatever ends a run, a kill included, the next one goes on where it stopped, and asks no row
-    again that has its line in the file.
+    After any end, even a kill, the next run continues and repeats no written row.
 
     Args:
-        workspace: where the corpus lies.
-        corpus: its name.
+        workspace: the workspace.
+        corpus: name of the corpus.
         config: settings.
         questions: the table (see `QuestionTable`), a file or a stream of bytes.
-        out: the file of answers; it may hold those of an earlier run. It is JSON Lines, unless
-            its name ends as the file of an office program does: that is made when all is done, of
-            the JSON Lines beside it.
-        limit: ask only so many rows, from the beginning; 0 for all.
-        concurrency: questions at the same time; 0 for as many as the settings say. A model in
-            this process takes one at a time.
-        retry_failed: ask the rows again that failed in an earlier run.
-        restart: drop the answers of an earlier run.
+        out: the file of answers, new or from an earlier run: JSON Lines, or an Office file made at
+            the end from JSON Lines beside it.
+        limit: ask only the first rows, this many; 0 for all.
+        concurrency: parallel questions; 0 for the settings. A model in this process takes one.
+        retry_failed: ask the failed rows of earlier runs again.
+        restart: delete the answers of earlier runs.
         on_event: called in this thread.
-        opener: opens what answers, in the place of what `localrag ask` uses.
-        note: whether `known` is to tell of this batch.
+        opener: opens the answering method; by default as `localrag ask` does.
+        note: whether `known` lists this batch.
 
     Raises:
-        InputError: the table cannot be read as one, or an id occurs twice.
-        UsageError: the file holds answers to other questions, or made with other settings; or the
-            documents are not told apart by what ``retrieval.where`` names.
+        InputError: the table is unreadable, or an id occurs twice.
+        UsageError: the file has answers to other questions or from other settings, or
+            ``retrieval.where`` names an unknown facet.
         BusyError: another process writes the same file.
-        StorageError: the disk is full; what was answered is kept.
-        NotFoundError, WorkspaceError, ModelUnusable: no row can be answered; what was is kept.
+        StorageError: the disk is full; written answers are kept.
+        NotFoundError, WorkspaceError, ModelUnusable: no row can be answered; written answers are
+            kept.
     """
     started = perf_counter()
     folder = BatchFolder.of(out, questions)
-    config = with_concurrency(config, concurrency)
+    config = _with_concurrency(config, concurrency)
     with (
         open_table(questions, workspace.home) as table,
-        refusing(workspace, corpus, config) as refused,
+        _refusing(workspace, corpus, config) as refused,
     ):
-        checked = first_pass(table, refused, on_event)
-        tell_if_behind(workspace, corpus, config, on_event)
+        checked = _first_pass(table, refused, on_event)
+        _tell_if_behind(workspace, corpus, config, on_event)
         origin = origin_of(workspace, corpus, config)
         with folder.held():
             anew = restart or not folder.begun
@@ -193,10 +182,10 @@ def run(
     return work.report(perf_counter() - started)
 
 
-def first_pass(
+def _first_pass(
     table: QuestionTable, refused: Callable[[Row], Row], on_event: Listener
 ) -> CheckedTable:
-    """Check the whole table before anything is asked; see `QuestionTable.check` for the errors."""
+    """Check the whole table before the first question; raises as `QuestionTable.check`."""
     checked = table.check(refused)
     for fact in sorted(table.told, key=lambda fact: fact.kind.code):
         on_event(fact)
@@ -206,14 +195,14 @@ def first_pass(
     return checked
 
 
-def tell_if_behind(workspace: Workspace, corpus: str, config: Config, on_event: Listener) -> None:
-    """Tell `INDEX_BEHIND` where that is so and matters; see `index_state` for the errors."""
+def _tell_if_behind(workspace: Workspace, corpus: str, config: Config, on_event: Listener) -> None:
+    """Report `INDEX_BEHIND` if the method searches; raises as `index_state`."""
     if searches(config) and index_state(workspace, corpus) is IndexState.BEHIND:
         on_event(Fact(FactKind.INDEX_BEHIND, corpus=corpus))
 
 
-def with_concurrency(config: Config, concurrency: int) -> Config:
-    """The settings with so many requests at a time; 0 leaves them as they are."""
+def _with_concurrency(config: Config, concurrency: int) -> Config:
+    """Set the number of parallel requests; 0 changes nothing."""
     if not concurrency:
         return config
     chat = config.chat.model_copy(update={"parallel": concurrency})
@@ -221,11 +210,11 @@ def with_concurrency(config: Config, concurrency: int) -> Config:
 
 
 @contextmanager
-def refusing(workspace: Workspace, corpus: str, config: Config) -> Iterator[Callable[[Row], Row]]:
-    """Gives what refuses a row that wants documents the corpus lacks: it would find nothing.
+def _refusing(workspace: Workspace, corpus: str, config: Config) -> Iterator[Callable[[Row], Row]]:
+    """Give a function to refuse rows with documents missing from the corpus.
 
     Raises:
-        UsageError, NotFoundError: the setting ``retrieval.where`` wants such for every row.
+        UsageError, NotFoundError: the setting ``retrieval.where`` matches nothing.
     """
     if not searches(config):
         yield lambda row: row
@@ -247,7 +236,7 @@ def refusing(workspace: Workspace, corpus: str, config: Config) -> Iterator[Call
                 try:
                     store.facets.canonical(where)
                 except (UsageError, NotFoundError) as error:
-                    # Of this row alone: another one may ask for what is there.
+                    # Only this row fails; others may use other filters.
                     problem = InputError(
                         N_("{cause}"), N_("{cure}"), cause=error.cause, cure=error.cure
                     )
@@ -264,7 +253,7 @@ def _unasked(row: QuestionRow, problem: InputError) -> UnreadableRow:
 def _lacking(corpus: str, document: str) -> InputError:
     return InputError(
         N_("The corpus {corpus!r} holds no document {document!r}."),
-        N_("See what it holds: localrag list {corpus}"),
+        N_("List its documents: localrag list {corpus}"),
         corpus=corpus,
         document=document,
     )
@@ -289,8 +278,6 @@ def _described(
 
 
 class _Work:
-    """The rows of one run that are still to be asked."""
-
     def __init__(
         self,
         checked: CheckedTable,
@@ -315,11 +302,11 @@ class _Work:
 
     @property
     def left(self) -> int:
-        """How many rows there are to ask."""
+        """The number of rows to ask."""
         return self._total - self._earlier
 
     def ask(self, answers: AnswerSource, concurrency: int, refused: Callable[[Row], Row]) -> None:
-        """Ask them as `refused` gives them back; see `settled` for what ends it early."""
+        """Ask the rows after `refused`; raises as `settled`."""
         started = perf_counter()
         threads = at_once(answers, concurrency)
         with closing(outcomes(map(refused, self._rows()), answers, threads)) as found:
@@ -329,16 +316,25 @@ class _Work:
                 self._tell(self._progress())
 
     def stopped(self) -> Fact:
-        """How far it is where it ends early."""
+        """Return the progress at an early end."""
         done = sum(bool(self._ledger.outcome(row)) for row in range(1, self._total + 1))
         return Fact(FactKind.STOPPED, done=done, total=self._total)
 
     def report(self, seconds: float) -> BatchReport:
-        """What has come of it."""
-        return BatchReport.of(self._ledger, self._earlier, self._spent, seconds, self._asking)
+        """Return the report."""
+        tally = self._ledger.tally
+        return BatchReport(
+            rows=len(self._ledger),
+            statuses={status: tally[status] for status in Status},
+            failed={name: n for name, n in tally.items() if n and name not in set(Status)},
+            earlier=self._earlier,
+            spent=self._spent,
+            seconds=seconds,
+            asking=self._asking,
+        )
 
     def _rows(self) -> Iterator[Row]:
-        # A table that grows while it is read again would be endless work: it is refused instead.
+        # Stop at the checked length: a table growing during the run would never end.
         for row in self._checked.rows():
             if row.row > self._total:
                 return
@@ -366,3 +362,161 @@ class _Work:
             earlier=self._earlier,
             failed=self._ledger.failed,
         )
+
+
+# Rows answered for an estimate at most, and seconds after which it ends.
+_SAMPLE, _PATIENCE = 20, 30.0
+
+
+@dataclass(frozen=True, slots=True)
+class BatchEstimate:
+    """The estimated cost of a batch, from a sample of answered rows.
+
+    The time is the sample's time multiplied by the rows to ask. It is valid for this machine, this
+    model and this number of parallel questions. The first answer also loads the model and is not
+    counted.
+
+    Attributes:
+        rows: of the table.
+        unreadable: rows impossible to ask.
+        left: rows still to ask, without unreadable and unanswerable ones.
+        sampled: rows answered for the estimate.
+        failed: of these.
+        seconds: estimated wall time.
+        prompt, completion: estimated tokens; 0 without a model.
+        unanswerable: rows with no options, or too many, for a method of choice; each fails at once.
+    """
+
+    rows: int
+    unreadable: int
+    left: int
+    sampled: int = 0
+    failed: int = 0
+    seconds: float = 0.0
+    prompt: int = 0
+    completion: int = 0
+    unanswerable: int = 0
+
+
+def estimate(
+    workspace: Workspace,
+    corpus: str,
+    config: Config,
+    questions: Path | IO[bytes],
+    out: Path | None = None,
+    *,
+    concurrency: int = 0,
+    retry_failed: bool = False,
+    restart: bool = False,
+    on_event: Listener = ignore,
+    opener: Opener = open_answers,
+) -> BatchEstimate:
+    """Check every row and estimate the cost of `run`, with its arguments and errors.
+
+    Unreadable rows are reported before any question is asked. Rows already answered in `out` are
+    not counted.
+    """
+    config = _with_concurrency(config, concurrency)
+    with (
+        open_table(questions, workspace.home) as table,
+        _refusing(workspace, corpus, config) as refused,
+    ):
+        checked = _first_pass(table, refused, on_event)
+        _tell_if_behind(workspace, corpus, config, on_event)
+        ledger = Ledger(len(checked))
+        folder = BatchFolder.of(out, questions) if out is not None and not restart else None
+        if folder is not None and folder.begun:
+            folder.require_same(origin_of(workspace, corpus, config))
+            ledger = AnswerFile(folder.out, checked).ledger
+        rows = map(refused, checked.rows())
+        open_rows = _open(rows, ledger, on_event, retry_failed=retry_failed)
+        sample, left, unanswerable = _sample(open_rows, answering_method(config).takes)
+        if not sample:
+            return BatchEstimate(len(checked), checked.unreadable, left, unanswerable=unanswerable)
+        with opener(workspace, corpus, config) as answers:
+            measured = _measure(sample, answers, concurrency, on_event)
+    times = left / measured.spent.asked
+    return BatchEstimate(
+        len(checked),
+        checked.unreadable,
+        left,
+        sampled=measured.spent.asked,
+        failed=measured.failed,
+        seconds=measured.seconds * times,
+        prompt=round(measured.spent.prompt * times),
+        completion=round(measured.spent.completion * times),
+        unanswerable=unanswerable,
+    )
+
+
+def _open(
+    rows: Iterable[Row], ledger: Ledger, on_event: Listener, *, retry_failed: bool
+) -> Iterator[QuestionRow]:
+    """Yield the questions still to ask, and report unreadable rows."""
+    for row in rows:
+        if not ledger.open(row.row, retry_failed=retry_failed):
+            continue
+        if isinstance(row, QuestionRow):
+            yield row
+        else:
+            on_event(RowFailed.of(row, row.problem))
+
+
+def _sample(
+    rows: Iterable[QuestionRow], takes: Callable[[Query], bool]
+) -> tuple[list[QuestionRow], int, int]:
+    """Return a random sample of the rows, the number to ask, and the number unanswerable.
+
+    Source: J. S. Vitter, Random Sampling with a Reservoir, ACM TOMS 11 (1985), algorithm R.
+    """
+    chance = random.Random(0)  # noqa: S311 - the same sample every time
+    sample: list[QuestionRow] = []
+    askable = unanswerable = 0
+    for row in rows:
+        if not takes(row.query):
+            unanswerable += 1
+            continue
+        askable += 1
+        place = chance.randrange(askable)
+        if len(sample) < _SAMPLE:
+            sample.append(row)
+        elif place < _SAMPLE:
+            sample[place] = row
+    return sample, askable, unanswerable
+
+
+@dataclass(slots=True)
+class _Measured:
+    spent: BatchCost
+    failed: int = 0
+    seconds: float = 0.0
+
+    def progress(self, total: int) -> Progress:
+        """Return the progress through `total` rows."""
+        return Progress(
+            ANSWERING,
+            self.spent.asked,
+            total,
+            self.seconds,
+            failed=self.failed,
+            limit=_PATIENCE,
+        )
+
+
+def _measure(
+    sample: list[QuestionRow], answers: AnswerSource, concurrency: int, on_event: Listener
+) -> _Measured:
+    """Answer one question to warm up, then others for a limited time."""
+    list(settled(outcomes(sample[:1], answers, 1)))
+    measured = _Measured(BatchCost())
+    others = sample[1:] or sample
+    started = perf_counter()
+    with closing(outcomes(others, answers, at_once(answers, concurrency))) as found:
+        for outcome in settled(found):
+            measured.spent.add(outcome)
+            measured.failed += outcome.error is not None
+            measured.seconds = perf_counter() - started
+            on_event(measured.progress(len(others)))
+            if measured.seconds > _PATIENCE:
+                break
+    return measured

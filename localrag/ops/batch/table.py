@@ -1,4 +1,4 @@
-"""Tables of questions, checked once, read row by row as often as needed."""
+"""Reads tables of questions: checks once, then reads row by row."""
 
 import codecs
 import json
@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import IO, Any, cast
 
 from localrag.corpus.facets import labels, read_labels
-from localrag.corpus.readers.jsonl import json_object, numbered_lines
+from localrag.corpus.readers.bounds import json_object, numbered_lines
 from localrag.corpus.types import Label
 from localrag.errors import InputError, LocalragError, NotFoundError
 from localrag.language import N_, _
@@ -39,7 +39,7 @@ from localrag.text.facts import Fact, FactKind
 
 _HEAD = 65_536
 _WIDE = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
-# What switches to Japanese characters there, and stands in no other text.
+# The escape to Japanese characters there; no other text has it.
 _JIS = re.compile(rb"\x1b\$[@B]")
 _TOLD = {
     CP932: FactKind.TABLE_ENCODING,
@@ -47,10 +47,10 @@ _TOLD = {
     "\t": FactKind.TABLE_TABS,
     ";": FactKind.TABLE_SEMICOLONS,
 }
-"""What is told of the encoding and the separator of CSV."""
-# So many names of fields that are not read are remembered, to be told.
+"""Notes on the encoding and the separator of CSV."""
+# Unknown fields kept for the note.
 _UNUSED = 20
-# So many ids that occur twice are named.
+# Repeated ids named in the error.
 _NAMED = 5
 
 
@@ -58,17 +58,16 @@ _NAMED = 5
 class QuestionTable:
     """The questions of a stream that can be rewound.
 
-    A row is a JSON object with ``question`` and, where wanted, ``id`` and ``options`` (a list, or
-    an object such as ``{"a": …, "b": …}``), ``documents`` (the ids of those that alone are
-    searched) and ``where`` (what these are told apart by: ``{"kind": "Act"}``, or
-    ``"kind=Act; chapter=罰則"``); in CSV and in a sheet of Excel, a row under a header (see
-    `localrag.ops.batch.columns.Header`). The text is UTF-8; CSV may also be what Excel in Japan
-    writes, or EUC-JP, its columns separated by commas, tabs or semicolons.
+    A row is a JSON object with ``question`` and optional fields: ``id``, ``options`` (a list, or
+    ``{"a": …, "b": …}``), ``documents`` (ids to search in), and ``where`` (``{"kind": "Act"}`` or
+    ``"kind=Act; chapter=罰則"``). In CSV and Excel it is a row below a header (see
+    `localrag.ops.batch.columns.Header`). The text is UTF-8. CSV may also be CP932 or EUC-JP,
+    separated by commas, tabs or semicolons.
 
     Attributes:
         name: of the file, for messages.
-        unused: names of fields that were met and are not read, at most twenty.
-        told: how it was read, where that is not plain: `TABLE_ENCODING`, `SHEET_READ` …
+        unused: unknown fields, at most twenty.
+        told: notes on the reading: `TABLE_ENCODING`, `SHEET_READ` …
     """
 
     name: str
@@ -80,11 +79,7 @@ class QuestionTable:
     _layout: CsvLayout | None = None
 
     def rows(self) -> Iterator[Row]:
-        """Yield every row from the beginning; what cannot be asked comes as `UnreadableRow`.
-
-        Raises:
-            InputError: this is no table of questions at all.
-        """
+        """Yield every row from the beginning, unreadable ones too; raises `InputError`."""
         for number, (line, record, wrong) in enumerate(self._records(), 1):
             try:
                 if wrong:
@@ -102,7 +97,7 @@ class QuestionTable:
         self._stream.seek(0)
         if head.startswith(_WIDE):
             raise InputError(N_("{table} is UTF-16."), N_("Save it as UTF-8."), table=self.name)
-        # What a file is called tells less than what is in it.
+        # The content decides, not the file name.
         if workbook.is_office(head):
             return self._of_sheet()
         if _JIS.search(head):
@@ -141,12 +136,12 @@ class QuestionTable:
 
     @property
     def _heading(self) -> str:
-        """What the column of the questions is called; "" in JSON Lines."""
+        """The heading of the question column; "" in JSON Lines."""
         read = self._sheet or self._layout
         return read.header.heading if read else ""
 
     def close(self) -> None:
-        """Let go of what was unpacked; the stream is the caller's."""
+        """Free temporary files; the stream belongs to the caller."""
         if self._sheet is not None:
             self._sheet.close()
 
@@ -156,13 +151,10 @@ class QuestionTable:
         )
 
     def check(self, refused: Callable[[Row], Row] = lambda row: row) -> "CheckedTable":
-        """Read the table once, keeping 16 bytes of each row in memory.
-
-        Args:
-            refused: gives a row back, or as unreadable one that cannot be asked all the same.
+        """Read the table once, keeping 16 bytes a row; `refused` may return a row as unreadable.
 
         Raises:
-            InputError: it is no table, no row of it can be asked, or an id occurs twice.
+            InputError: it is no table, no row can be asked, or an id occurs twice.
         """
         digests, ids = array("Q"), array("Q")
         unreadable = refusals = 0
@@ -199,11 +191,7 @@ class QuestionTable:
         return CheckedTable(self, digests, unreadable + refusals)
 
     def _duplicates(self, suspects: Set[int]) -> str:
-        """The first ids that occur twice, each with its lines; empty where none does.
-
-        Args:
-            suspects: the digests of the ids that may.
-        """
+        """Return the first repeated ids, each with its lines."""
         lines: dict[str, list[int]] = {}
         for row in self.rows() if suspects else ():
             if row.id and _short(row.id) in suspects:
@@ -217,13 +205,7 @@ class QuestionTable:
 
 @contextmanager
 def open_table(source: Path | IO[bytes], aside: Path | None = None) -> Iterator[QuestionTable]:
-    """Open a table of questions.
-
-    Args:
-        source: a file, or a stream of bytes. What cannot be rewound is first copied to a
-            nameless file.
-        aside: the folder of that file, and of the rows of a workbook; None for the system's own,
-            which others can look into.
+    """Open a table of questions; a stream is copied to an unnamed file in `aside` if necessary.
 
     Raises:
         NotFoundError: there is no such file, or it cannot be read.
@@ -248,12 +230,11 @@ def open_table(source: Path | IO[bytes], aside: Path | None = None) -> Iterator[
 
 @dataclass(frozen=True, slots=True)
 class CheckedTable:
-    """A table that was read once, and is to be the same when it is read again.
+    """A checked table; it must stay the same when read again.
 
     Attributes:
-        table: the questions.
-        digests: a number for each row that stands for its content; 0 for an unreadable one.
-        unreadable: how many rows cannot be asked, for what they hold or what the corpus lacks.
+        digests: a number for the content of each row; 0 if unreadable.
+        unreadable: rows impossible to ask.
     """
 
     table: QuestionTable
@@ -265,15 +246,11 @@ class CheckedTable:
         return len(self.digests)
 
     def holds(self, row: int, digest: int) -> bool:
-        """Whether a row has the content that `digest` stands for; 0 stands for any."""
+        """Whether a row has the content of `digest`; 0 fits any."""
         return row <= len(self) and (not digest or self.digests[row - 1] == digest)
 
     def rows(self) -> Iterator[Row]:
-        """Yield the rows of the table once more.
-
-        Raises:
-            InputError: they are not what they were.
-        """
+        """Yield the rows again; raises `InputError` if they have changed."""
         number = 0
         for row in self.table.rows():
             number = row.row
@@ -292,14 +269,13 @@ class CheckedTable:
 
 
 def digest(id_: str, query: Query) -> int:
-    """A number of 8 bytes, never 0, that stands for the content of a row."""
+    """Return a number of 8 bytes, never 0, for the content of a row."""
     content = [id_, query.text, query.options, query.filters.documents]
-    # Rows that were answered before there was such a field keep their numbers.
+    # Rows answered before this field existed keep their digests.
     return _short(json.dumps([*content, *filter(None, [query.filters.where])])) or 1
 
 
 def _short(text: str) -> int:
-    """A number of 8 bytes that stands for a text, which may be no Unicode."""
     return int.from_bytes(
         blake2b(text.encode(errors="surrogatepass"), digest_size=8).digest(), "big"
     )
@@ -314,15 +290,9 @@ def _digest_of(row: Row) -> int:
 def _question(row: int, line: int, record: Mapping[str, Any], heading: str) -> QuestionRow:
     """Make the question of a row.
 
-    Args:
-        row: its number.
-        line: where it begins.
-        record: its fields by name.
-        heading: what the column of the questions is called; "" where there are no columns.
-
     Raises:
         InputError: a field is missing, of the wrong kind, or not Unicode.
-        UsageError: the question holds no word or is too long.
+        UsageError: the question has no word or is too long.
     """
     filters = Filters(documents=_documents(record), where=_where(record))
     options = read_options(record.get("options"))
@@ -335,7 +305,7 @@ def _question(row: int, line: int, record: Mapping[str, Any], heading: str) -> Q
 
 
 def _readable(read: Callable[[Mapping[str, Any]], str], record: Mapping[str, Any]) -> str:
-    """The id or the question of a row that cannot be asked; empty where it cannot be read."""
+    """Return the id or question of an unreadable row, as far as possible."""
     try:
         text = read(record)
         _check_unicode(text)
@@ -374,7 +344,7 @@ def _documents(record: Mapping[str, Any]) -> tuple[str, ...]:
     documents = record.get("documents")
     if documents is None:
         return ()
-    # An empty list would leave out every document where it is meant, and none where it is read.
+    # An empty list would mean all documents in a search, but none to its writer.
     if isinstance(documents, list) and documents and all(isinstance(d, str) for d in documents):
         return tuple(documents)
     raise InputError(
@@ -394,7 +364,7 @@ def _where(record: Mapping[str, Any]) -> tuple[Label, ...]:
         if all(some and all(isinstance(one, str) for one in some) for some in values):
             return labels(where)
     raise InputError(
-        N_("What the documents to search are told apart by cannot be read."),
+        N_('The field "where" cannot be read.'),
         N_('Write "where": {"kind": "Act"} or "kind=Act; chapter=罰則", or leave the field out.'),
     )
 
@@ -410,7 +380,7 @@ def _check_unicode(*texts: str) -> None:
 
 
 def _json_records(stream: IO[bytes]) -> Iterator[Record]:
-    """Yield the object on every line that is not blank."""
+    """Yield the object of every line, without blank lines."""
     for number, line in numbered_lines(stream, LIMITS):
         if line is None:
             yield number, {}, too_long(number)

@@ -1,4 +1,4 @@
-"""The values of a batch: rows of questions, what became of them, and what is told of them."""
+"""The values of a batch: rows, outcomes, events."""
 
 from collections.abc import Callable
 from contextlib import AbstractContextManager
@@ -15,18 +15,18 @@ from localrag.text.facts import Fact
 from localrag.text.progress import Phase, Progress
 
 ANSWERING = Phase(N_("answering"), N_("questions"))
-"""The stage whose `Progress` is told after every row."""
+"""The phase of `Progress` after every row."""
 
 
 @dataclass(frozen=True, slots=True)
 class QuestionRow:
-    """A row that can be asked.
+    """A row to ask.
 
     Attributes:
-        row: its number from 1, blank lines not counted.
-        line: of the file, where it begins; from 1.
-        id: as the file gives it; empty where it gives none.
-        labels: of the options, as the file gives them; empty where they are a, b, c …
+        row: its number from 1, without blank lines.
+        line: its first line in the file, from 1.
+        id: from the file; "" without one.
+        labels: of the options, from the file; () for a, b, c …
     """
 
     row: int
@@ -38,11 +38,7 @@ class QuestionRow:
 
 @dataclass(frozen=True, slots=True)
 class UnreadableRow:
-    """A row that cannot be asked; `row`, `line` and `id` as for `QuestionRow`.
-
-    Attributes:
-        question: as written; "" where it cannot be read.
-    """
+    """A row impossible to ask; fields as in `QuestionRow`."""
 
     row: int
     line: int
@@ -56,11 +52,7 @@ Row = QuestionRow | UnreadableRow
 
 @dataclass(frozen=True, slots=True)
 class RowOutcome:
-    """What became of a row: an answer, or the error in its place.
-
-    Attributes:
-        seconds: wall time it took to answer.
-    """
+    """An answer to a row, or an error, and the seconds it took."""
 
     row: Row
     seconds: float
@@ -69,7 +61,7 @@ class RowOutcome:
 
     @property
     def name(self) -> str:
-        """What it is counted under: the status of the answer, or the type of the error."""
+        """The key for counting: the status of the answer, or the type of the error."""
         if self.answer is not None:
             return self.answer.status.value
         assert self.error is not None, "what is not answered has failed"
@@ -77,35 +69,30 @@ class RowOutcome:
 
     @property
     def trace(self) -> Trace | None:
-        """What was done for it; None where a failure does not tell."""
+        """The trace; None if an error has none."""
         if self.answer is not None:
             return self.answer.trace
         return self.error.trace if isinstance(self.error, Unanswered) else None
 
 
 class AnswerSource(Protocol):
-    """What answers the questions of a batch; `localrag.methods.answering.Answerer` is the one.
+    """Answers the questions of a batch, as `localrag.methods.answering.Answerer` does.
 
-    With a concurrency of 1 every call comes from the thread that opened it.
+    With a concurrency of 1, every call comes from the opening thread.
     """
 
     @property
     def parallel(self) -> int:
-        """How many threads may call `answer` at the same time and gain by it."""
+        """The most threads useful for calling `answer`."""
         ...
 
     def answer(self, query: Query, watch: Watch = UNWATCHED) -> Answer:
-        """Answer one question.
-
-        Args:
-            query: the question.
-            watch: follows it; where it says so, the call ends with `Cancelled`.
-        """
+        """Answer one question; `watch` may cancel the call."""
         ...
 
 
 Opener = Callable[[Workspace, str, Config], AbstractContextManager[AnswerSource]]
-"""Opens what answers the questions about a corpus."""
+"""Opens the answering method for a corpus."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,13 +106,7 @@ class RowAnswered:
 
 @dataclass(frozen=True, slots=True)
 class RowFailed:
-    """A row has no answer; the error is stored in its place.
-
-    Attributes:
-        row: its number, blank lines not counted.
-        line: of the table, where it begins.
-        type: the name of the error.
-    """
+    """The error of a row is stored; `line` is its first line in the table."""
 
     row: int
     line: int
@@ -135,12 +116,12 @@ class RowFailed:
 
     @classmethod
     def of(cls, row: Row, error: Exception) -> "RowFailed":
-        """What is told of a row that failed with an error."""
+        """Make the event for an error."""
         return cls(row.row, row.line, error_type(error), *cause_and_cure(error))
 
 
 Event = Fact | RowAnswered | RowFailed | Progress
-"""What a batch tells while it runs, once it is stored.
+"""The events of a running batch, after each is stored.
 
 Facts are `TABLE_CHECKED`, `FIELDS_UNREAD`, `INDEX_BEHIND`, `GOES_ON`, `LINE_DROPPED` and `STOPPED`.
 """
@@ -148,22 +129,22 @@ Listener = Callable[[Event], None]
 
 
 def error_type(error: Exception) -> str:
-    """The name an error is counted under; that of a model's own error where one is behind it."""
+    """Return the name of an error for counting; a model's own error has its own name."""
     return error.kind if isinstance(error, ModelUnusable) else type(error).__name__
 
 
 def cause_and_cure(error: Exception) -> tuple[str, str]:
-    """What went wrong, and what to do about it."""
+    """Return the cause of an error and its cure."""
     if isinstance(error, LocalragError):
         return error.cause, error.cure
     return (
         _("An error nobody foresaw: {name}: {error}").format(
             name=type(error).__name__, error=error
         ),
-        _("See where it comes from: LOCALRAG_DEBUG=1 localrag ask QUESTION"),
+        _("Find the cause: LOCALRAG_DEBUG=1 localrag ask QUESTION"),
     )
 
 
 def is_transient(error: Exception) -> bool:
-    """Whether the same question can succeed a little later."""
+    """Whether the question may succeed later."""
     return isinstance(error, ModelUnusable) and error.transient

@@ -1,6 +1,6 @@
-"""Questions in the sheets of Excel: a workbook is unpacked once, into rows (extra ``office``).
+"""Reads questions from Excel workbooks, unpacked once into rows (extra ``office``).
 
-Values are read as they were calculated last; formulas are not calculated and macros never run.
+It reads the stored values; formulas are not calculated and macros never run.
 """
 
 import json
@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, cast
 
 from localrag.corpus.readers.package import OLE
-from localrag.corpus.readers.workbook import opened_workbook
+from localrag.corpus.readers.sheets import opened_workbook
 from localrag.errors import InputError
 from localrag.language import N_
 from localrag.ops.batch.columns import ABOVE, Header, Record, find_header
@@ -23,26 +23,25 @@ if TYPE_CHECKING:
     from openpyxl.cell.cell import Cell
 
 _ZIP = b"PK\x03\x04"
-# So many columns may stand beside each other.
+# Columns read at most.
 _WIDE = 64
-# So many empty rows may follow each other: as many as a sheet had before 2007. A cell in the last
-# row of today's makes a million of them, and a file of a few bytes each any number.
+# Empty rows in succession, at most the height of a sheet before 2007. A cell in the last row of
+# today's sheets makes a million of them from a small file.
 _EMPTY = 65_536
 
 
 def is_office(head: bytes) -> bool:
-    """Whether a file that begins so is a ZIP archive, as workbooks are, or an old Office file."""
+    """Whether the first bytes are of a ZIP archive or an old Office file."""
     return head.startswith((_ZIP, OLE))
 
 
 @dataclass(frozen=True, slots=True)
 class Sheet:
-    """The rows of the sheet with the questions, in a file of their own.
+    """The rows of the sheet with questions, in a temporary file.
 
     Attributes:
         header: of its columns.
-        told: `SHEET_READ` or `SHEETS_UNREAD`, and `TABLE_OPTIONS` and `IDS_ARE_DATES` where that
-            is so.
+        told: `SHEET_READ` or `SHEETS_UNREAD`, also `TABLE_OPTIONS` and `IDS_ARE_DATES`.
     """
 
     header: Header
@@ -50,7 +49,7 @@ class Sheet:
     _rows: IO[bytes]
 
     def close(self) -> None:
-        """Let go of the file."""
+        """Delete the file."""
         self._rows.close()
 
     def records(self) -> Iterator[Record]:
@@ -63,18 +62,11 @@ class Sheet:
 
 
 def unpack(stream: IO[bytes], name: str, aside: Path | None = None) -> Sheet:
-    """Find the sheet with the questions in a workbook, and write its rows to a temporary file.
-
-    It is the one visible sheet that has, among its first rows, a header with a question.
-
-    Args:
-        stream: the workbook, which can be rewound.
-        name: for messages.
-        aside: the folder of the temporary file; None for the system's own.
+    """Find the only visible sheet with questions and write its rows to a temporary file.
 
     Raises:
-        InputError: openpyxl is missing; it is encrypted, damaged, of another format or unpacks to
-            too much; no sheet has questions, or several have; hardly anything but empty rows.
+        InputError: openpyxl is missing; the file is encrypted, damaged or too large; no sheet has
+            questions, or several have; or too many rows are empty.
     """
     with opened_workbook(stream, name, aside) as opened:
         return _unpacked(opened.values, opened.formulas, name, aside)
@@ -118,7 +110,6 @@ def _unpacked(values: Any, formulas: Any, name: str, aside: Path | None) -> Shee
 
 
 def _header(sheet: Any) -> tuple[int, Header] | None:
-    """The header of a sheet, with its row; see `find_header` for the errors."""
     first = enumerate(sheet.iter_rows(max_row=ABOVE, max_col=_WIDE), 1)
     return find_header((number, list(map(_text, cells))) for number, cells in first)
 
@@ -129,12 +120,9 @@ _Entry = tuple[int, dict[str, Any], tuple[str, str, dict[str, object]] | None]
 def _rows(
     sheet: Any, formulas: Any, above: int, header: Header, dates: list[str]
 ) -> Iterator[_Entry]:
-    """Yield number, fields and problem of the rows below the header that are not empty.
+    """Yield number, fields and problem of each row below the header, without empty ones.
 
-    Cells of ids that hold a date are added to `dates`: typed as 1-1, Excel makes one of it.
-
-    Raises:
-        InputError: too many empty rows follow each other.
+    Cells with dates as ids are added to `dates`: Excel changes 1-1 to a date.
     """
     id_ = header.fields.index("id") if "id" in header.fields else None
     columns = {"min_row": above + 1, "max_col": _WIDE}
@@ -143,7 +131,7 @@ def _rows(
     for number, cells in enumerate(sheet.iter_rows(**columns), above + 1):
         behind = next(written) if written is not None else ()
         wrong = _wrong(cells, behind, header.width)
-        # Of a row as wide as a table may be, most cells are empty.
+        # Most cells of a very wide row are empty.
         texts = ["" if cell.value is None else _text(cell) for cell in cells]
         record = header.record(texts)
         if id_ is not None and id_ < len(cells) and isinstance(cells[id_].value, date):
@@ -168,7 +156,7 @@ def _rows(
 def _wrong(
     cells: "Sequence[Cell]", formulas: "Sequence[Cell]", width: int
 ) -> "tuple[Cell, str, str] | None":
-    """The first cell whose value cannot be told, with cause and cure."""
+    """Return the first cell with an unreadable value, with cause and cure."""
     for cell in cells[:width]:
         if cell.data_type == "e":
             return (
@@ -187,7 +175,6 @@ def _wrong(
 
 
 def _text(cell: "Cell") -> str:
-    """The value of a cell as text, dates in ISO."""
     from openpyxl.utils.escape import unescape
 
     match value := cell.value:

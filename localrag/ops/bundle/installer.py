@@ -1,17 +1,17 @@
 #!/usr/bin/env python3
 """Check a bundle of localrag and install it where there is no network.
 
-This is the install.py of every bundle. It needs Python's own library and nothing else: no network,
-no compiler, no root. Nothing of the bundle runs before its signature (where it has one), the name,
-size and SHA-256 of every file, and what it needs of the machine are found to be right.
+This is the install.py of every bundle. It needs only Python's standard library: no network, no
+compiler, no root. Before anything of the bundle runs, it checks the signature (if any), the name,
+size and SHA-256 of every file, and the machine.
 
-In the folder that it installs into:
+The folder of an installation:
 
-    bin/localrag            starts what is installed
-    current                 a link to the version that is in use, switched by one rename
-    versions/NAME/parts     wheels that a later, smaller bundle may refer to
+    bin/localrag            starts the installed version
+    current                 a link to the version in use, switched by one rename
+    versions/NAME/parts     wheels for later, smaller bundles
     versions/NAME/program   a virtual environment
-    home                    the workspace; LOCALRAG_HOME names another one
+    home                    the workspace; LOCALRAG_HOME names another
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ WORDS: dict[str, dict[str, str]] = {}
 
 
 def N_(message: str) -> str:  # noqa: N802 - the mark that gettext's tools look for
-    """Mark a message that is translated where it is shown."""
+    """Mark a message that is translated later."""
     return message
 
 
@@ -61,16 +61,16 @@ _AGAIN = N_("Take another copy of the bundle; nothing of it was run.")
 _DISTRUST = N_("Do not trust this bundle; nothing of it was run.")
 HELD = N_("{name} belongs to an earlier bundle, and is not here.")
 FIRST = N_("Install the bundle that this one was made since, then this one.")
-"""Cause and cure where a file is missing that the bundle has left to the one before it."""
+"""Cause and cure for a missing file of an earlier bundle."""
 
 
 class BundleError(Exception):
-    """What keeps a bundle from being installed.
+    """A bundle cannot be installed.
 
     Args:
         cause: one sentence, with the names of `fields` in braces.
-        cure: what to do about it, likewise.
-        fields: the values that both name.
+        cure: another sentence.
+        fields: the values in both.
     """
 
     exit_code: int = 5
@@ -84,20 +84,20 @@ class BundleError(Exception):
 
 
 class Refused(BundleError):  # noqa: N818 - the name says what became of it
-    """The bundle is not what it says, or not for this machine; nothing of it was run."""
+    """The bundle is wrong, or not for this machine; nothing of it was run."""
 
     exit_code = 4
 
 
 def damaged(name: str) -> Refused:
-    """A file of the bundle is not as its manifest says."""
+    """The error for a file that does not match the manifest."""
     return Refused(N_("{name} is damaged."), _AGAIN, name=name)
 
 
 def no_bundle(path: Path) -> Refused:
-    """There is no manifest at its head."""
+    """The error for a missing manifest."""
     return Refused(
-        N_("{folder} is no bundle, or not a whole one: manifest.json is missing."),
+        N_("{folder} is not a bundle, or is incomplete: manifest.json is missing."),
         N_("Name the folder that localrag bundle make has made."),
         folder=path,
     )
@@ -111,11 +111,11 @@ class Busy(BundleError):  # noqa: N818 - likewise
 
 @dataclass(frozen=True)
 class Bundle:
-    """What the manifest of a bundle says, once its signature is checked.
+    """The manifest of a bundle, with its signature checked.
 
     Attributes:
         digest: SHA-256 of the manifest.
-        signed_by: the public key of minisign that signed it; "" where it is not signed.
+        signed_by: the public key of minisign that signed it; "" if not signed.
         manifest: its content.
     """
 
@@ -125,10 +125,10 @@ class Bundle:
 
     @classmethod
     def read(cls, text: bytes, signature: bytes | None, key: str = "") -> Bundle:
-        """Read a manifest; `key` is the public key that it has to be signed with, if any.
+        """Read a manifest; `key` is the required public key, if any.
 
         Raises:
-            Refused: it is damaged, of another format, or not signed as it or `key` says.
+            Refused: it is damaged, of another format, or not signed as required.
         """
         try:
             manifest = json.loads(text)
@@ -158,32 +158,32 @@ class Bundle:
     def files(self) -> dict[str, dict[str, Any]]:
         """By path its ``sha256``, ``size`` in bytes, ``licence``, and whether it is ``held``.
 
-        What is held lies in the bundle that this one was made since, not in this one.
+        A held file is in the earlier bundle, not in this one.
         """
         files: dict[str, dict[str, Any]] = self.manifest["files"]
         return files
 
     def below(self, folder: str) -> Iterator[tuple[str, dict[str, Any]]]:
-        """The files of one of its folders: their paths, and what `files` says of them."""
+        """The files of a folder: their paths and entries of `files`."""
         return (item for item in self.files.items() if item[0].startswith(f"{folder}/"))
 
     def check(self, entries: Iterable[tuple[str, BinaryIO | None]]) -> None:
         """Compare every file with the manifest.
 
         Args:
-            entries: paths with their contents; None for what is no plain file.
+            entries: paths with their contents; None if not a plain file.
 
         Raises:
-            Refused: one is missing, damaged, too many, or no plain file.
+            Refused: a file is missing, damaged, not listed, or not a plain file.
         """
         awaited = {name for name, file in self.files.items() if not file["held"]}
         for name, content in entries:
             if content is None:
-                raise Refused(N_("{name} is a link, or no plain file."), _DISTRUST, name=name)
+                raise Refused(N_("{name} is a link, or not a plain file."), _DISTRUST, name=name)
             if name in (MANIFEST, SIGNATURE):
                 continue
             if name not in awaited:
-                raise Refused(N_("{name} does not stand in the manifest."), _DISTRUST, name=name)
+                raise Refused(N_("{name} is not in the manifest."), _DISTRUST, name=name)
             awaited.remove(name)
             if not as_said(content, self.files[name]):
                 raise damaged(name)
@@ -192,10 +192,10 @@ class Bundle:
 
 
 def _require_valid(manifest: dict[str, Any]) -> None:
-    """Make sure that everything read from a manifest is what it is taken for.
+    """Check the types of everything read from a manifest.
 
     Raises:
-        ValueError: it is not; or LookupError, TypeError, AttributeError.
+        ValueError: a value is wrong; or LookupError, TypeError, AttributeError.
         Refused: a path leads out of the bundle.
     """
     needs = manifest["needs"]
@@ -215,23 +215,23 @@ def _require_valid(manifest: dict[str, Any]) -> None:
 
 
 def require_plain(name: str) -> None:
-    """Make sure that a path is one inside a bundle.
+    """Check that a path is inside a bundle.
 
     Raises:
-        Refused: it leads out of it, or no bundle holds such a file.
+        Refused: it leads out of it, or a bundle has no such file.
     """
     folder, *parts = name.split("/")
     odd = not name.isprintable() or set(name) & set('\\:*?"<>|')
     hidden = any(not part or part.startswith((".", "-")) for part in parts)
     if odd or hidden or (folder not in FOLDERS if parts else folder not in FILES):
-        raise Refused(N_("{name!r} is no path inside a bundle."), _DISTRUST, name=name[:200])
+        raise Refused(N_("{name!r} is not a path inside a bundle."), _DISTRUST, name=name[:200])
 
 
 def _signer(text: bytes, signature: bytes | None, said: str, key: str) -> str:
-    """The key that a manifest is signed with; "" where it is not signed and need not be.
+    """The key that signed a manifest; "" if it is not signed and need not be.
 
     Raises:
-        Refused: it is not signed as it says, or not by `key`.
+        Refused: the signature is wrong, or not by `key`.
     """
     wanted = key or said
     if not wanted and signature is not None:
@@ -251,7 +251,7 @@ def _signer(text: bytes, signature: bytes | None, said: str, key: str) -> str:
 
 
 def as_said(content: BinaryIO, file: dict[str, Any], copy: BinaryIO | None = None) -> bool:
-    """Whether a file has the size and the hash that are said of it; it is copied on the way."""
+    """Whether a file has the stated size and hash; optionally copies it."""
     digest, left = hashlib.sha256(), int(file["size"])
     while chunk := content.read(min(_CHUNK, left + 1)):
         digest.update(chunk)
@@ -264,14 +264,14 @@ def as_said(content: BinaryIO, file: dict[str, Any], copy: BinaryIO | None = Non
 
 
 def verify(folder: Path, key: str = "") -> Bundle:
-    """Check a bundle that is a folder, down to the last byte; runs nothing of it.
+    """Check every byte of a bundle folder; runs nothing of it.
 
     Args:
         folder: the bundle.
-        key: the public key that it has to be signed with, or a file of minisign that holds it.
+        key: the required public key, or a file of minisign with it.
 
     Raises:
-        Refused: it is no bundle, or not as its manifest, its signature or `key` says.
+        Refused: it is not a bundle, or does not match its manifest, its signature or `key`.
         OSError: it cannot be read.
     """
     if not (folder / MANIFEST).is_file():
@@ -285,7 +285,7 @@ def verify(folder: Path, key: str = "") -> Bundle:
 
 
 def key_of(said: str) -> str:
-    """A public key that is given as itself, or as a file of minisign that holds it.
+    """A public key, from itself or a file of minisign.
 
     Raises:
         Refused: it is neither.
@@ -295,13 +295,13 @@ def key_of(said: str) -> str:
         key = [*Path(said).read_text(errors="replace").split("\n"), ""][1].strip()
     if said and not re.fullmatch(r"[A-Za-z0-9+/]{56}", key):
         raise Refused(
-            N_("{said} is no public key of minisign, nor a file of one."), said=said[:200]
+            N_("{said} is neither a public key of minisign nor a file with one."), said=said[:200]
         )
     return key
 
 
 def _entries(folder: Path) -> Iterator[tuple[str, BinaryIO | None]]:
-    """The files of a folder, by their paths in it, each open while it is looked at."""
+    """The files of a folder by path, each open while it is used."""
     for place, folders, names in os.walk(folder):
         for name in sorted((*folders, *names)):
             path = Path(place, name)
@@ -314,21 +314,21 @@ def _entries(folder: Path) -> Iterator[tuple[str, BinaryIO | None]]:
 
 
 def install(folder: Path, target: Path, key: str, tell: Callable[..., object]) -> dict[str, Any]:
-    """Check a bundle, install it, try it, and only then put it in the place of the one before.
+    """Check a bundle, install it, try it, then switch to it.
 
-    A run that is killed leaves the version before it in use, or none; the next run goes on.
+    After a kill the former version, if any, is in use; the next run goes on.
 
     Args:
         folder: the bundle.
-        target: folder to install into; made where it does not exist.
+        target: folder of the installation; made if missing.
         key: see `verify`.
-        tell: called with a message, and the values that it names in braces, as it goes on.
+        tell: gets messages with their values.
 
     Returns:
-        What `localrag.doors.entering` tells, and ``start``, the path of the command.
+        The JSON of `localrag.doors.entering`, and ``start``, the path of the command.
 
     Raises:
-        BundleError: the bundle is refused, or does not work here; what was installed stays in use.
+        BundleError: the bundle is refused, or does not work here; the former version stays.
         OSError: the disk is full, or cannot be read or written.
     """
     bundle = verify(folder, key)
@@ -349,10 +349,10 @@ def install(folder: Path, target: Path, key: str, tell: Callable[..., object]) -
             tell(N_("installing localrag {version} …"), version=bundle.version)
             _build(bundle, interpreter, version)
             os.sync()
-            # As a whole or not at all: with it, the version is one that can be used.
+            # Written in one step: it marks a usable version.
             (version / ".bundle.json").write_text(json.dumps(vars(bundle)))
             (version / ".bundle.json").replace(version / "bundle.json")
-        # What goes into the workspace, and the sample question, are the business of that localrag.
+        # The new localrag fills the workspace and asks the sample question.
         entering = [*_python(version), "-m", "localrag.doors.entering"]
         places = (folder, target / "home", current / "bundle.json")
         done = json.loads(_run([*entering, *map(str, places)], heard=True))
@@ -361,13 +361,13 @@ def install(folder: Path, target: Path, key: str, tell: Callable[..., object]) -
 
 
 def _require_place(target: Path, folder: Path) -> None:
-    """Refuse, by a `BundleError`, to mix what gets installed with something else."""
+    """Refuse (`BundleError`) a folder with other content."""
     elsewhere = N_("Name another folder: python3 install.py FOLDER")
     if target.is_relative_to(folder.resolve()):
         raise BundleError(N_("The bundle itself lies in {path}."), elsewhere, path=target)
     if not target.exists() or (target / "versions").is_dir():
         return
-    # A run that was killed leaves the lock; a workspace may have been put there.
+    # A killed run leaves the lock; a workspace may be there.
     if not target.is_dir() or {path.name for path in target.iterdir()} - {".lock", "home"}:
         other = N_("{path} is a file, or a folder that holds something else than localrag.")
         raise BundleError(other, elsewhere, path=target)
@@ -386,10 +386,10 @@ def _alone(target: Path) -> Iterator[None]:
 
 
 def installed(version: Path) -> Bundle:
-    """The bundle that a version was installed from.
+    """The bundle of an installed version.
 
     Raises:
-        BundleError: what is noted of it is damaged.
+        BundleError: its stored manifest is damaged.
     """
     try:
         return Bundle(**json.loads((version / "bundle.json").read_bytes()))
@@ -400,10 +400,10 @@ def installed(version: Path) -> Bundle:
 
 
 def _require_successor(bundle: Bundle, before: Bundle, *, trusted: bool) -> None:
-    """Make sure that a bundle may follow the one that is installed.
+    """Check that a bundle may replace the installed one.
 
     Raises:
-        Refused: it is older, or signed by somebody else and the user has not named the key.
+        Refused: it is older, or signed by another key that the user has not named.
     """
     if _ordered(bundle.version) < _ordered(before.version):
         raise Refused(
@@ -421,10 +421,10 @@ def _require_successor(bundle: Bundle, before: Bundle, *, trusted: bool) -> None
 
 
 def _interpreter(bundle: Bundle) -> str:
-    """A Python that the bundle was made for; "" where it brings its own.
+    """A Python for the bundle; "" if it brings its own.
 
     Raises:
-        Refused: there is none, or the machine is another one than the bundle is for.
+        Refused: there is none, or the bundle is for another machine.
     """
     needs = bundle.manifest["needs"]
     here = "{}.{}".format(*sys.version_info)
@@ -453,10 +453,10 @@ def _interpreter(bundle: Bundle) -> str:
 
 
 def _keep_parts(bundle: Bundle, folder: Path, earlier: Path, parts: Path) -> None:
-    """Copy what gets installed, and what a later bundle may refer to, checking it once more.
+    """Copy the files to install and to keep for later bundles, checking them again.
 
     Raises:
-        Refused: it has changed just now, or belongs to an earlier bundle that is not installed.
+        Refused: a file has just changed, or belongs to an earlier bundle that is not installed.
     """
     for name, file in (item for kind in _KEPT for item in bundle.below(kind)):
         goal = parts / name
@@ -481,11 +481,11 @@ def _build(bundle: Bundle, interpreter: str, version: Path) -> None:
     """
     for archive in sorted(version.glob("parts/python/*.tar.gz")):
         with tarfile.open(archive) as tar:
-            # Its hash is checked, and it is run next; Python 3.12 warns where nothing is said.
+            # Its hash is checked; Python 3.12 warns without a filter.
             tar.extraction_filter = getattr(tarfile, "fully_trusted_filter", None)
             tar.extractall(version / "python")  # noqa: S202 - as said
         interpreter = str(next((version / "python").glob("**/bin/python3")))
-    # Debian's Python has no pip: it is run from its wheel.
+    # Debian's Python has no pip: pip runs from its wheel.
     _run([interpreter, "-I", "-m", "venv", "--without-pip", str(version / "program")])
     wheels = version / "parts" / "wheels"
     pip = str(next(wheels.glob("pip-*.whl")) / "pip")
@@ -500,7 +500,7 @@ def _python(version: Path) -> list[str]:
 
 
 def _switch(target: Path, version: Path, current: Path) -> None:
-    """Put a version in the place of the one before, which stays until the next one comes."""
+    """Switch to a version; the former one stays until the next installation."""
     os.sync()
     link = target / ".current"
     link.unlink(missing_ok=True)
@@ -514,7 +514,7 @@ def _switch(target: Path, version: Path, current: Path) -> None:
         "# Starts the localrag that `current` leads to, on the workspace beside it.\n"
         f"here={shlex.quote(str(target))}\n"
         'export LOCALRAG_HOME="${LOCALRAG_HOME:-$here/home}"\n'
-        # What runs goes on as it is when the link leads elsewhere.
+        # Running processes are not affected by the new link.
         'exec "$(readlink -f "$here/current")/program/bin/python" -I -m localrag "$@"\n'
     )
     new.chmod(0o755)
@@ -525,19 +525,18 @@ def _switch(target: Path, version: Path, current: Path) -> None:
 
 
 def _ordered(version: str) -> list[int]:
-    """The numbers of a version, to be compared."""
     return [int(number) for number in re.findall(r"\d+", version)]
 
 
 def _run(command: list[str], *, heard: bool = False) -> str:
-    """Run a command that has nothing to read; gives its standard output.
+    """Run a command without input; returns its standard output.
 
     Args:
-        command: what is checked already.
-        heard: what it says on standard error is shown, not kept for the message.
+        command: already checked.
+        heard: show its standard error instead of keeping it for the message.
 
     Raises:
-        BundleError: it fails; if it was heard, with the exit code that it left with.
+        BundleError: it fails; if heard, with its exit code.
         OSError: the disk is full.
     """
     err = None if heard else subprocess.PIPE
@@ -560,7 +559,7 @@ def _run(command: list[str], *, heard: bool = False) -> str:
 
 
 def main() -> int:
-    """Check the bundle that this file lies in, and install it."""
+    """Check and install the bundle around this file."""
     if sys.version_info < (3, 11):  # noqa: UP036 - whoever starts it may have an older one
         print("This needs Python 3.11 or newer; this is " + platform.python_version())  # noqa: T201
         return 4
@@ -575,7 +574,7 @@ def main() -> int:
 
     def tell(message: str, **fields: object) -> None:
         text = words.get(message, message).format_map(fields)
-        # Names of files are data: they are shown, and never act on the terminal.
+        # Names of files are data: control characters are made visible.
         print("".join(c if c.isprintable() else "?" for c in text), flush=True)  # noqa: T201
 
     try:

@@ -1,7 +1,7 @@
-"""Making a bundle: everything that a workstation without a network needs, in one folder or one tar.
+"""Make a bundle: everything for a workstation without a network, in one folder or tar.
 
-It grows in a folder beside its place, and is put there by one rename once it is whole. A run that
-is stopped leaves that folder; the next one for the same contents takes up what is in it.
+It grows in a folder beside its place and gets there by one rename. If a run is stopped, the next
+one for the same contents goes on with that folder.
 """
 
 import filecmp
@@ -35,10 +35,10 @@ from localrag.text.progress import ignore
 from localrag_models.store import InstalledModel, ModelStore
 
 Tell = Callable[[str], object]
-"""Told how far it is: a message marked with `N_`."""
+"""Reports progress: gets a message marked with `N_`."""
 
 _SETTINGS = {"chat": "chat", "embedder": "embedding", "reranker": "reranking"}
-"""The table of the settings that names a model, by what the model does."""
+"""By kind of model its table in the settings."""
 _LICENCE = "Apache-2.0"
 _FREE = N_("Free some space, then run the command again; it goes on where it was.")
 _WAIT = N_("Wait until it has finished, then try again.")
@@ -47,18 +47,18 @@ _TEXTS = re.compile(r'N_\(\s*("(?:[^"\\]|\\.)*")\s*\)')
 
 @dataclass(frozen=True, slots=True)
 class Contents:
-    """What goes into a bundle.
+    """The contents of a bundle.
 
     Attributes:
         extras: of localrag.
         pythons: versions, as 3.11.
         processors: as `platform.machine` names them.
-        models: names of installed ones.
-        corpora: names; each goes as it is, with its index.
-        sources: files or folders to be added there, each with the name of the corpus.
-        settings: a file of settings for a new workspace; None: the first model of each kind is set.
-        standalone: whether a Python goes along.
-        follow_links: whether links inside the folders of `sources` are followed.
+        models: names of installed models.
+        corpora: names; with their indexes.
+        sources: files or folders to add on the workstation, each with the name of the corpus.
+        settings: a settings file for a new workspace; None sets the first model of each kind.
+        standalone: include a Python.
+        follow_links: follow links inside folders of `sources`.
     """
 
     extras: tuple[str, ...] = ()
@@ -78,7 +78,7 @@ class Signer:
 
     Attributes:
         public: the public key, in base64.
-        sign: gives the signature of a text.
+        sign: returns the signature of a text.
     """
 
     public: str
@@ -87,15 +87,15 @@ class Signer:
 
 @dataclass(frozen=True, slots=True)
 class BundleReport:
-    """What was made.
+    """The bundle that was made.
 
     Attributes:
         path: of the folder or the tar.
         digest: SHA-256 of its manifest.
-        files, bytes: how much is in it.
-        held: how many files are left to the bundle that it was made since.
-        signed_by: a public key; "" where it is not signed.
-        unlicensed: files that name no licence.
+        files, bytes: its size.
+        held: number of files left to the earlier bundle.
+        signed_by: a public key; "" if not signed.
+        unlicensed: files without a stated licence.
     """
 
     path: Path
@@ -120,19 +120,19 @@ def make(
     """Make a bundle.
 
     Args:
-        workspace: what models and corpora are taken from.
-        target: the folder to make, or the file, where its name ends in ``.tar``.
-        contents: what goes into it.
+        workspace: source of models and corpora.
+        target: the folder to make, or a file if its name ends in ``.tar``.
+        contents: of the bundle.
         project: localrag.
-        since: a bundle that is installed where this one goes: what is as it was is left out.
-        signer: signs it.
-        tell: told how far it is.
+        since: a bundle installed on the workstation; unchanged files are left out.
+        signer: signs the bundle.
+        tell: gets the progress.
 
     Raises:
-        UsageError: something of that name is there, or what is asked for cannot be had.
+        UsageError: the name exists, or the contents are impossible.
         ConfigError: the settings are not valid.
         InputError: pip or uv fails.
-        ModelUnusable, NotFoundError: a model or a corpus is not there.
+        ModelUnusable, NotFoundError: a model or a corpus is missing.
         BusyError: another process makes it.
         StorageError: it cannot be written.
     """
@@ -174,12 +174,12 @@ def make(
 
 
 def _extras(named: Sequence[str], since: installer.Bundle | None) -> tuple[str, ...]:
-    """The extras of a bundle: those named, and those of the bundle that it is made since.
+    """The named extras, and the extras of the earlier bundle.
 
     Raises:
         UsageError: localrag has no such extra.
     """
-    # docs,office as pip takes them, too.
+    # docs,office as in pip.
     wanted = [one.strip() for text in named for one in text.split(",") if one.strip()]
     known = sorted(metadata("localrag").get_all("Provides-Extra") or ())
     for one in wanted:
@@ -194,14 +194,14 @@ def _extras(named: Sequence[str], since: installer.Bundle | None) -> tuple[str, 
 
 
 def minisign_signer(secret: Path, ask: Callable[[], str]) -> Signer:
-    """What signs with a secret key of minisign.
+    """A signer with a secret key of minisign.
 
     Args:
         secret: file of the key.
-        ask: asks for its password; called where it has one.
+        ask: asks for its password, if it has one.
 
     Raises:
-        UsageError: it is no such file, or the password is another one.
+        UsageError: the file is not such a key, or the password is wrong.
     """
     _require_extra()
     import minisign
@@ -225,7 +225,7 @@ def minisign_signer(secret: Path, ask: Callable[[], str]) -> Signer:
 
 
 def script() -> str:
-    """The text of the install.py of a bundle: the installer, all that it imports, its languages."""
+    """The text of install.py: the installer, its imports, its languages."""
     text = Path(installer.__file__).read_text(encoding="utf-8")
     signing = Path(signature.__file__).read_text(encoding="utf-8")
     before, _line, after = text.partition("from localrag.ops.bundle.signature import")
@@ -247,16 +247,16 @@ def _require_extra() -> None:
 
 
 class _Given(NamedTuple):
-    """Settings that are those of no workspace yet."""
+    """Settings of a future workspace."""
 
     settings: Path
 
 
 def _require_settings(path: Path) -> None:
-    """Make sure that a file of settings will be understood over there.
+    """Check a settings file.
 
     Raises:
-        UsageError: there is none.
+        UsageError: there is no such file.
         ConfigError: it is not valid.
     """
     if not path.is_file():
@@ -271,10 +271,10 @@ def _require_settings(path: Path) -> None:
 def _begin(
     work: Path, contents: Contents, models: list[InstalledModel], since: installer.Bundle | None
 ) -> None:
-    """Make the folder in which a bundle grows; what a kill left in it half-written is removed.
+    """Make the folder of a growing bundle; half-written files of a killed run are removed.
 
     Raises:
-        UsageError: another bundle has begun to grow there.
+        UsageError: it has the beginning of another bundle.
     """
     chosen = asdict(contents)
     chosen["models"] = [model.id for model in models]
@@ -283,8 +283,8 @@ def _begin(
     noted = work / "contents.json"
     if noted.exists() and noted.read_text(encoding="utf-8") != choice:
         raise UsageError(
-            N_("{path} holds the beginnings of a bundle with other contents."),
-            N_("Make that one, or remove the folder."),
+            N_("{path} has the beginning of a bundle with other contents."),
+            N_("Finish that bundle, or remove the folder."),
             path=work,
         )
     (work / "files").mkdir(parents=True, exist_ok=True)
@@ -297,7 +297,7 @@ def _begin(
 
 @contextmanager
 def _leaving_nothing(work: Path, files: Path) -> Iterator[None]:
-    """Remove the folder where making fails before there is anything to go on with."""
+    """Remove the folder if making fails before any progress."""
     try:
         yield
     except Exception:
@@ -309,7 +309,7 @@ def _leaving_nothing(work: Path, files: Path) -> Iterator[None]:
 def _collect(
     contents: Contents, project: wheels.Project, files: Path, work: Path, tell: Tell
 ) -> None:
-    """Bring together the packages, and a Python; once, for it takes longest."""
+    """Collect the packages, and a Python, once: it takes longest."""
     if (work / "collected").exists():
         return
     tell(N_("packages: this downloads, and compiles what has to be compiled"))
@@ -337,10 +337,10 @@ def _back_up(workspace: Workspace, name: str, files: Path) -> None:
 
 
 def _copy(source: Path, folder: Path, follow_links: bool, tell: Callable[[str], object]) -> None:
-    """Copy a file, or what a folder holds, but for what is hidden and what links lead to.
+    """Copy a file or the content of a folder, without hidden files and links.
 
     Raises:
-        UsageError: the name of a file cannot be one in a bundle.
+        UsageError: a file name is not possible in a bundle.
     """
     found = walk([source], lambda _: True, follow_links=follow_links)
     for left_out in found.passed_over:
@@ -379,7 +379,7 @@ def _manifest(
     files: Path,
     since: installer.Bundle | None,
 ) -> dict[str, Any]:
-    """What the manifest says; writes the list of parts, which it lists."""
+    """The manifest; also writes the list of parts."""
     found = [replace(part, sha256=_hash(files / part.path)) for part in _parts(models, files)]
     replace_text(files / "parts.cdx.json", parts.as_cyclonedx(__version__, found))
     own = [Part(name, "package", "", "", _LICENCE) for name in installer.FILES]
@@ -439,7 +439,7 @@ def _hash(path: Path) -> str:
 
 
 def _write_manifest(manifest: dict[str, Any], files: Path, signer: Signer | None) -> None:
-    """Write the manifest, as the last file: with it, a bundle is whole."""
+    """Write the manifest as the last file: it marks a complete bundle."""
     manifest["signed_by"] = signer.public if signer else ""
     text = json.dumps(manifest, ensure_ascii=False, indent=1)
     if signer is not None:
@@ -449,7 +449,7 @@ def _write_manifest(manifest: dict[str, Any], files: Path, signer: Signer | None
 
 
 def _put_in_place(files: Path, target: Path) -> BundleReport:
-    """Leave out what another bundle holds, and put the rest in its place."""
+    """Remove files of the earlier bundle, and move the rest to its place."""
     text = (files / installer.MANIFEST).read_bytes()
     manifest = json.loads(text)
     listed = manifest["files"]
@@ -474,7 +474,7 @@ def _put_in_place(files: Path, target: Path) -> BundleReport:
 
 
 def _pack(files: Path, target: Path, aside: Path) -> None:
-    """Write a tar, whose first members tell what the others have to be; it grows aside."""
+    """Write a tar that begins with the manifest; it grows aside."""
     first = [name for name in (installer.MANIFEST, installer.SIGNATURE) if (files / name).exists()]
     found = sorted(
         path.relative_to(files).as_posix() for path in files.rglob("*") if path.is_file()

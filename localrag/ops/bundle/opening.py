@@ -1,7 +1,7 @@
-"""A bundle that is a folder or a tar, checked and installed by a localrag that is there already.
+"""Check and install a bundle, a folder or a tar, with an existing localrag.
 
-What checks and installs is the installer of every bundle; here its refusals become errors of
-localrag, and a tar is read member by member: nothing of it touches the disk before all is checked.
+The installer of every bundle does the work; its refusals become errors of localrag. A tar is read
+member by member, and nothing reaches the disk before everything is checked.
 """
 
 import shutil
@@ -36,10 +36,10 @@ def verify(path: Path, key: str = "") -> Bundle:
 
     Args:
         path: a folder or a tar.
-        key: the public key that it has to be signed with, or a file of minisign that holds it.
+        key: the required public key, or a file of minisign with it.
 
     Raises:
-        InputError: it is no bundle, or not as its manifest, its signature or `key` says.
+        InputError: it is not a bundle, or does not match its manifest, its signature or `key`.
         StorageError: it cannot be read.
     """
     with _as_ours(path):
@@ -52,13 +52,13 @@ def verify(path: Path, key: str = "") -> Bundle:
 
 
 def manifest_of(path: Path) -> Bundle:
-    """What the manifest of a bundle says, of which nothing else need be at hand.
+    """The manifest of a bundle; its other files may be missing.
 
     Args:
-        path: a folder, a tar, or a manifest alone.
+        path: a folder, a tar, or a manifest.
 
     Raises:
-        InputError: it is no bundle, or its manifest is damaged.
+        InputError: it is not a bundle, or its manifest is damaged.
         StorageError: it cannot be read.
     """
     with _as_ours(path):
@@ -78,7 +78,7 @@ def install(
 
     Raises:
         InputError: it is refused; nothing of it was run.
-        WorkspaceError: it does not work here; what was installed before stays in use.
+        WorkspaceError: it does not work here; the former version stays in use.
         BusyError: another process installs there.
         StorageError: the disk is full, or cannot be read or written.
     """
@@ -99,10 +99,10 @@ def install(
 
 
 def installed_in() -> Path:
-    """The folder that this localrag was installed into by a bundle.
+    """The folder into which a bundle installed this localrag.
 
     Raises:
-        UsageError: it was not.
+        UsageError: it was not installed by a bundle.
     """
     # FOLDER/versions/NAME/program
     folder = Path(sys.prefix).resolve().joinpath("..", "..", "..").resolve()
@@ -132,7 +132,7 @@ def _as_ours(place: Path) -> Iterator[None]:
 
 @contextmanager
 def _members(path: Path) -> Iterator[Iterator[Member]]:
-    """The members of a tar, in their order; each is read before the next is asked for."""
+    """The members of a tar in order, each read before the next."""
     try:
         with tarfile.open(path, "r:") as tar:
             yield _each_once(tar)
@@ -144,14 +144,14 @@ def _each_once(tar: tarfile.TarFile) -> Iterator[Member]:
     seen = set()
     for member in tar:
         if member.name in seen:
-            raise Refused(N_("{name} stands in the bundle twice."), name=member.name)
+            raise Refused(N_("{name} is in the bundle twice."), name=member.name)
         seen.add(member.name)
         plain = member.isreg() and not member.issparse()
         yield member.name, tar.extractfile(member) if plain else None  # type: ignore[misc]
 
 
 def _read(path: Path, members: Iterator[Member], key: str) -> tuple[Bundle, Iterator[Member]]:
-    """The manifest, which is the first member, with its signature; and the members after them."""
+    """The manifest (the first member) with its signature, and the other members."""
     name, content = next(members, ("", None))
     if name != MANIFEST or content is None:
         raise installer.no_bundle(path)
@@ -166,7 +166,7 @@ def _read(path: Path, members: Iterator[Member], key: str) -> tuple[Bundle, Iter
 
 
 def _unpack(path: Path, bundle: Bundle, folder: Path) -> None:
-    """Unpack a tar that is checked, checking what is written once more."""
+    """Unpack a checked tar, checking the written files again."""
     own = (MANIFEST, SIGNATURE)
     with _members(path) as members:
         for name, content in members:

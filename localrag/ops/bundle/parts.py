@@ -1,4 +1,4 @@
-"""What a bundle consists of, under which licence: its list of parts in the form of CycloneDX."""
+"""The list of parts of a bundle with their licences, as CycloneDX."""
 
 import zipfile
 from collections.abc import Iterable
@@ -17,13 +17,13 @@ _LICENSED = "License :: "
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """A file of a bundle that was made elsewhere.
+    """A file of a bundle from another maker.
 
     Attributes:
         path: in the bundle.
-        kind: what it is.
-        name, version: what it is called; "" for no version.
-        licence: in the words of who made it; "" where they say none.
+        kind: of the part.
+        name, version: "" for no version.
+        licence: in the maker's words; "" if not stated.
         sha256: of the file.
     """
 
@@ -36,10 +36,10 @@ class Part:
 
 
 def of_wheel(wheel: Path, path: str) -> Part:
-    """What a wheel says of itself.
+    """A part from the metadata of a wheel.
 
     Raises:
-        ValueError: it says nothing.
+        ValueError: the wheel has no metadata.
     """
     with zipfile.ZipFile(wheel) as packed:
         inside = zipfile.Path(packed)
@@ -53,7 +53,7 @@ def of_wheel(wheel: Path, path: str) -> Part:
 
         approved = [line for line in said("Classifier") if line.startswith(_LICENSED)]
         classified = ", ".join(line.rpartition(" :: ")[2] for line in approved)
-        # Some put the whole text there: its first line names it.
+        # Some have the whole text there; its first line names the licence.
         written = "".join(said("License")).split("\n")[0]
         licence = "".join(said("License-Expression")) or classified or written
         return Part(path, "package", metadata["Name"], metadata["Version"], licence[:_LONGEST])

@@ -1,9 +1,8 @@
-"""Signatures in the format of minisign, checked with Python's own library alone.
+"""Check signatures in the format of minisign, with Python's standard library only.
 
-Where a bundle is installed there is nothing else yet, and that library has no signatures: so this
-is Ed25519 as RFC 8032 has it (section 5.1), compared with `cryptography` in the tests. A check uses
-nothing secret, so how long it takes tells nobody anything. This text stands in the install.py of
-every bundle.
+A bundle is checked before anything is installed, and the standard library has no signatures. So
+this is Ed25519 by RFC 8032, section 5.1; the tests compare it with `cryptography`. A check uses no
+secrets, so its timing reveals nothing. This text is part of every install.py.
 """
 
 import base64
@@ -11,11 +10,11 @@ import hashlib
 
 
 def is_genuine(key: str, text: bytes, signature: bytes) -> bool:
-    """Whether a signature in the format of minisign is that of a text, by a public key.
+    """Whether a signature in the format of minisign fits a text and a public key.
 
     Args:
         key: as minisign prints it, in base64.
-        text: what is signed.
+        text: the signed text.
         signature: the content of the ``.minisig``, of the kind that hashes first.
     """
     try:
@@ -59,7 +58,7 @@ _Point = tuple[int, int, int, int]
 
 
 def _point(encoded: bytes) -> _Point | None:
-    """The point of the curve that 32 bytes stand for; None where they stand for none."""
+    """The point of the curve encoded in 32 bytes; None for invalid ones."""
     number = int.from_bytes(encoded, "little")
     y, odd = number & (2**255 - 1), number >> 255
     square = (y * y - 1) * pow(_D * y * y + 1, _P - 2, _P) % _P

@@ -1,8 +1,8 @@
-"""The packages of a bundle: downloaded, or compiled here, by pip in processes of its own.
+"""The packages of a bundle, downloaded or compiled by pip in processes of its own.
 
-Only here does a bundle reach a network; where the packages are, pip knows. What is compiled takes
-no instructions that another processor of the kind may lack, and no library that a fresh system
-lacks (llama.cpp works without OpenMP).
+Only this part of a bundle uses a network, as pip is configured. Compiled packages use no special
+instructions of this processor and no library that a fresh system may not have (llama.cpp is built
+without OpenMP).
 """
 
 import errno
@@ -26,10 +26,10 @@ from localrag.errors import InputError, UsageError
 from localrag.language import N_
 
 _COMMON = "set(LLAMA_BUILD_COMMON OFF)\n"
-"""Read by CMake before llama.cpp: its command-line tools, which nobody loads, are left out."""
+"""Read by CMake before llama.cpp: leaves out its command-line tools."""
 _INSTRUCTIONS = ("SSE42", "AVX", "AVX2", "FMA", "F16C", "BMI2")
-"""Of x86-64, what every processor of the last ten years has. Where SOURCE_DATE_EPOCH is set,
-llama.cpp takes none of them by itself: an answer takes nine times as long."""
+"""Instructions of every x86-64 processor of the last ten years. With SOURCE_DATE_EPOCH llama.cpp
+uses none of them by default, and an answer takes nine times as long."""
 _LLAMA = " ".join(
     (
         "-DLLAVA_BUILD=OFF -DGGML_NATIVE=OFF -DGGML_OPENMP=OFF",
@@ -37,26 +37,26 @@ _LLAMA = " ".join(
     )
 )
 _EPOCH = "315532800"
-"""The first moment that a zip knows: what is packed again without a change has the same hash."""
+"""The first time of a zip: unchanged contents get the same hash."""
 _TAG = re.compile(r"manylinux_2_(\d+)_|(manylinux2014)_|(?<![a-z])(linux)_")
 
 
 @dataclass(frozen=True, slots=True)
 class Project:
-    """What is installed: localrag itself.
+    """Localrag as a project to install.
 
     Attributes:
-        path: its source, or its wheel.
+        path: its source or its wheel.
     """
 
     path: Path
 
     @classmethod
     def here(cls) -> "Project":
-        """The source that this process runs from.
+        """The source of this process.
 
         Raises:
-            UsageError: it is not installed from a folder.
+            UsageError: localrag is not installed from a folder.
         """
         try:
             said = json.loads(distribution("localrag").read_text("direct_url.json") or "{}")
@@ -72,7 +72,7 @@ class Project:
 
     @property
     def pins(self) -> list[str]:
-        """Options of pip that pin every version, where the source lists them."""
+        """Options of pip that pin every version, if the source lists them."""
         pins = self.path / "constraints.txt"
         if not pins.is_file():
             return []
@@ -87,27 +87,27 @@ def collect(
     folder: Path,
     work: Path,
 ) -> None:
-    """Bring together the wheels of localrag and of all that it needs, and that of pip.
+    """Collect the wheels of localrag, its dependencies and pip.
 
     Args:
         project: localrag.
         extras: of localrag.
-        pythons: versions, as 3.11; of each there has to be an interpreter here.
-        processors: as `platform.machine` names them; of others than this one only what needs no
-            compiler can be had.
-        folder: where the wheels go.
-        work: where pip keeps what a later run after a stop takes up.
+        pythons: versions, as 3.11; an interpreter of each must be installed here.
+        processors: as `platform.machine` names them; for others than this one nothing can be
+            compiled.
+        folder: for the wheels.
+        work: for pip's files, so that a stopped run can go on.
 
     Raises:
-        UsageError: there is no such interpreter here.
-        InputError: pip fails; its words are told.
+        UsageError: an interpreter is missing.
+        InputError: pip fails; with its message.
         OSError: the disk is full.
     """
     common = work / "without-common.cmake"
     common.write_text(_COMMON, encoding="ascii")
     arguments = f"{_LLAMA} -DCMAKE_PROJECT_llama_cpp_INCLUDE={shlex.quote(str(common))}"
     portable = {"CMAKE_ARGS": arguments, "HNSWLIB_NO_NATIVE": "1", "SOURCE_DATE_EPOCH": _EPOCH}
-    # A cache of its own: what was compiled elsewhere may be for that processor alone.
+    # Its own cache: wheels compiled elsewhere may need another processor.
     cache = ["--cache-dir", str(work / "pip"), "--disable-pip-version-check", "--quiet"]
     pip, chosen = [sys.executable, "-m", "pip"], f"[{','.join(extras)}]" if extras else ""
     interpreters = {version: interpreter(version) for version in pythons}
@@ -132,15 +132,15 @@ def _foreign(version: str, processor: str, folder: Path) -> list[str]:
 
 
 def interpreter(version: str) -> str:
-    """The Python of a version that this machine has.
+    """The Python of a version on this machine.
 
     Raises:
-        UsageError: it has none.
+        UsageError: there is no such Python.
     """
     if version == "{}.{}".format(*sys.version_info):
         return sys.executable
     found = shutil.which(f"python{version}")
-    # Some managers of versions answer to names that lead nowhere.
+    # Version managers have commands that lead nowhere.
     works = (
         found
         and not subprocess.run(  # noqa: S603 - a Python
@@ -157,7 +157,7 @@ def interpreter(version: str) -> str:
 
 
 def glibc(wheels: Iterable[str]) -> str:
-    """The oldest glibc that all wheels work with, by their names; "" where none needs any."""
+    """The oldest glibc for all wheels, by their names; "" if none is needed."""
     needed = 0
     for name in wheels:
         found = [
@@ -169,11 +169,11 @@ def glibc(wheels: Iterable[str]) -> str:
 
 
 def standalone(version: str, folder: Path, work: Path) -> None:
-    """Write a Python that needs none of the system, as an archive that the installer unpacks.
+    """Write a self-contained Python, as an archive for the installer.
 
     Raises:
-        UsageError: uv, which knows where it is to be had, is not here.
-        InputError: uv fails; its words are told.
+        UsageError: uv, which downloads it, is not installed.
+        InputError: uv fails; with its message.
     """
     uv = shutil.which("uv")
     if uv is None:
@@ -183,7 +183,7 @@ def standalone(version: str, folder: Path, work: Path) -> None:
         )
     place = work / "python"
     _run([uv, "python", "install", "--install-dir", str(place), "--no-bin", version])
-    # Beside it, uv lays a link without the last number of the version.
+    # uv adds a link without the last number of the version.
     found = next(path for path in place.glob(f"cpython-{version}*") if not path.is_symlink())
     folder.mkdir(exist_ok=True)
     with tarfile.open(folder / f"{found.name}.tar.gz", "w:gz") as tar:

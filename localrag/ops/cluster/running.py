@@ -1,11 +1,11 @@
-"""What workers do: answer questions, write, embed; and what stands for it where it is ordered."""
+"""The work of the workers: answering, writing and embedding."""
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, closing, contextmanager
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any
 
 from localrag.answer.types import UNWATCHED, Answer, Watch
 from localrag.corpus.config import Config, JournalConfig
@@ -17,6 +17,7 @@ from localrag.search.indexing.index import Elsewhere
 from localrag.search.types import Query
 from localrag.text.progress import ignore
 from localrag_models.chat import ChatRequest, Choice, Message, Reply, never, overlook
+from localrag_models.embedding import Closing
 
 if TYPE_CHECKING:
     from localrag_models.chat import ChatModel
@@ -26,16 +27,14 @@ if TYPE_CHECKING:
 def joined(address: str, config: Config, workers: int = 0) -> AbstractContextManager[Cluster]:
     """Join a cluster, or start one; see `Cluster.open`, also for the errors.
 
-    Args:
-        address: of its head node, or `localrag.ops.cluster.workers.LOCAL`.
-        config: says how many processors a worker computes with (`runtime.threads`).
-        workers: how many to start; 0 for as many as the processors allow.
+    `address` is its head node, or `localrag.ops.cluster.workers.LOCAL`; `workers` 0 starts as
+    many as the processors allow.
     """
     return Cluster.open(address, workers=workers, threads=on_workers(config).runtime.threads)
 
 
 def on_workers(config: Config) -> Config:
-    """The settings of a worker, which has one processor unless `runtime.threads` says more."""
+    """The settings of a worker: one processor unless `runtime.threads` says more."""
     threads = config.runtime.threads or 1
     return config.model_copy(
         update={"runtime": config.runtime.model_copy(update={"threads": threads})}
@@ -45,7 +44,7 @@ def on_workers(config: Config) -> Config:
 def answers_on(
     cluster: Cluster,
 ) -> Callable[[Workspace, str, Config], AbstractContextManager["RemoteAnswers"]]:
-    """Opens what answers the questions of a batch on a cluster."""
+    """Return a function that opens the answer source of a batch on a cluster."""
 
     @contextmanager
     def opened(workspace: Workspace, corpus: str, asked: Config) -> Iterator["RemoteAnswers"]:
@@ -65,7 +64,7 @@ class RemoteAnswers:
 
     Args:
         pool: the workers.
-        note: given each question before it is asked.
+        note: called with each question before it is asked.
     """
 
     def __init__(self, pool: Pool, note: Callable[[Query], object] = ignore) -> None:
@@ -74,11 +73,10 @@ class RemoteAnswers:
 
     @property
     def parallel(self) -> int:
-        """How many questions may be asked at the same time."""
         return self._pool.parallel
 
     def answer(self, query: Query, watch: Watch = UNWATCHED) -> Answer:
-        """Answer one question; raises what a worker's `Answerer` does, and `Cancelled`."""
+        """Answer one question; raises `Cancelled` and the errors of `Answerer`."""
         self._note(query)
         answer: Answer = self._pool.call(query, watch.cancelled)
         return answer
@@ -96,7 +94,7 @@ class _Answering:
 
 
 def chat_on(cluster: Cluster) -> "Callable[[Workspace, Config], RemoteChat | None]":
-    """Opens the chat model of the settings on the workers of a cluster."""
+    """Return a function that opens the chat model of the settings on the workers."""
 
     def opened(workspace: Workspace, config: Config) -> "RemoteChat | None":
         if not config.chat.model:
@@ -110,19 +108,19 @@ def chat_on(cluster: Cluster) -> "Callable[[Workspace, Config], RemoteChat | Non
 _Call = tuple[str, tuple[Any, ...]]
 
 
-class RemoteChat:
+class RemoteChat(Closing):
     """A chat model on workers; fulfils `localrag_models.chat.ChatModel`.
 
-    A reply comes as a whole: what it is told to tell meanwhile hears of it at the end.
+    A reply comes as a whole.
     """
 
     def __init__(self, pool: Pool) -> None:
         self._pool = pool
-        self.id, self.context = pool.call(("about", ()))
+        name, self.context = pool.call(("about", ()))
+        super().__init__(name)
         self.parallel = pool.parallel
 
     def count(self, messages: Sequence[Message]) -> int:
-        """Tokens of the prompt made of `messages`."""
         return int(self._pool.call(("count", (messages,))))
 
     def chat(
@@ -132,7 +130,6 @@ class RemoteChat:
         cancelled: Callable[[], bool] = never,
         on_read: Callable[[int, int], None] = overlook,
     ) -> Reply:
-        """Answer a request."""
         del on_read
         reply: Reply = self._pool.call(("chat", (request,)), cancelled)
         on_text(reply.text)
@@ -144,19 +141,11 @@ class RemoteChat:
         options: Sequence[str],
         cancelled: Callable[[], bool] = never,
     ) -> Choice | None:
-        """Weigh answers by the token that the model would begin its reply with."""
         choice: Choice | None = self._pool.call(("choose", (messages, options)), cancelled)
         return choice
 
-    def close(self) -> None:
-        """End the workers."""
+    def _release(self) -> None:
         self._pool.close()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
 
 
 @dataclass(frozen=True, slots=True)
@@ -176,10 +165,7 @@ def _of_chat(model: "ChatModel", name: str, given: tuple[Any, ...]) -> Any:
 
 
 def indexing_on(cluster: Cluster) -> Elsewhere:
-    """What analyses and embeds on a cluster.
-
-    The embedder is opened here too, for it splits the texts.
-    """
+    """Analyse and embed on a cluster; the embedder here only splits the texts."""
 
     def opened(workspace: Workspace, config: Config) -> "Embedder | None":
         config = on_workers(config)
@@ -192,42 +178,32 @@ def indexing_on(cluster: Cluster) -> Elsewhere:
     return Elsewhere(cluster, opened, cluster.parallel)
 
 
-class RemoteEmbedder:
-    """An embedder whose passages are embedded on workers; fulfils the protocol `Embedder`."""
+class RemoteEmbedder(Closing):
+    """An embedder of passages on workers, and of queries here; fulfils `Embedder`."""
 
     def __init__(self, here: "Embedder", pool: Pool) -> None:
         self._here = here
         self._pool = pool
-        self.id, self.dimension = here.id, here.dimension
-        self.max_tokens = here.max_tokens
+        self.dimension, self.max_tokens = here.dimension, here.max_tokens
+        super().__init__(here.id)
 
     def windows(self, text: str, header: str = "") -> list[str]:
-        """Split a text into windows that fit."""
         return self._here.windows(text, header)
 
     def embed_queries(self, texts: Sequence[str]) -> "Vectors":
-        """Embed questions, here."""
         return self._here.embed_queries(texts)
 
     def embed_passages(
         self, texts: Sequence[str], on_progress: Callable[[int], None] | None = None
     ) -> "Vectors":
-        """Embed passages on a worker."""
         vectors: Vectors = self._pool.call(list(texts))
         if on_progress is not None:
             on_progress(len(texts))
         return vectors
 
-    def close(self) -> None:
-        """End the workers, and close the model here."""
+    def _release(self) -> None:
         self._pool.close()
         self._here.close()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,45 +1,199 @@
-"""Workers on a cluster of Ray, and the work they are given.
+"""Workers on a cluster of Ray, their work, and their copy of the workspace.
 
-A worker is a process that opens what it works with once. It takes a piece of work at a time (or a
-few), the next one goes to whichever is free, and a piece whose worker was lost goes to another. So
-nothing is lost with a worker, and with the driver nothing but what was under way.
+A worker is a process. It opens its resources once and takes one piece of work at a time, or a few.
+If a worker is lost, another one gets its piece. Workers read the workspace in a shared folder.
+Elsewhere it is sent once, file by file, each known by the digest of its content.
 """
 
 import logging
 import os
+import secrets
 import threading
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import AbstractContextManager, ExitStack, closing, contextmanager
+from contextlib import AbstractContextManager, ExitStack, closing, contextmanager, suppress
 from dataclasses import dataclass
+from hashlib import blake2b, file_digest
 from importlib import import_module
 from ipaddress import ip_address
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from queue import Empty, SimpleQueue
 from typing import Any, Self, TypeVar, cast
 
 from localrag import language
 from localrag.answer.types import Cancelled
 from localrag.corpus.config import Config
+from localrag.corpus.durable import make_folder, replacing, storing
+from localrag.corpus.inference.opening import models_in_use
 from localrag.corpus.workspace import Workspace
 from localrag.errors import ModelUnusable, NotFoundError, UsageError, to_install
 from localrag.language import N_
-from localrag.ops.cluster.carrying import Parcel, Shelf, chunks_of, marked
+from localrag_indexes.manifest import COMPARED
+from localrag_indexes.outcome import Outcome, outcome
 from localrag_indexes.parallel import map_threads
+
+CHUNK = 32 << 20
+"""Bytes sent at a time."""
+
+# These belong to the writing process or to this disk.
+_OF_HERE = ("lock", ".lock", "-shm", ".new", "writer.json", COMPARED)
+
+
+@dataclass(frozen=True, slots=True)
+class CarriedFile:
+    """A file of a workspace."""
+
+    path: str
+    size: int
+    digest: str
+
+
+@dataclass(frozen=True, slots=True)
+class Parcel:
+    """The files of a workspace that some work needs."""
+
+    files: tuple[CarriedFile, ...]
+
+    @classmethod
+    def of(cls, workspace: Workspace, corpus: str, config: Config) -> "Parcel":
+        """List the files for questions about a corpus, or for models alone if `corpus` is "".
+
+        Raises:
+            StorageError: a file cannot be read.
+        """
+        wanted = [workspace.prompts]
+        if corpus:
+            place = workspace.corpus(corpus)
+            wanted += [place.store.parent, place.indexes]
+        wanted += [workspace.models / name for name in models_in_use(workspace, config)]
+        with storing(workspace.home):
+            files = tuple(
+                CarriedFile(
+                    path.relative_to(workspace.home).as_posix(), path.stat().st_size, _digest(path)
+                )
+                for folder in wanted
+                for path in sorted(folder.rglob("*"))
+                if path.is_file() and not _is_of_here(path)
+            )
+        return cls(files)
+
+    @property
+    def digest(self) -> str:
+        found = _hash()
+        for file in self.files:
+            found.update(f"{file.path}\0{file.digest}\n".encode(errors="surrogateescape"))
+        return found.hexdigest()
+
+
+def _is_of_here(path: Path) -> bool:
+    is_log = path.name.endswith("-wal")
+    return path.name.endswith(_OF_HERE) or (is_log and not path.stat().st_size)
+
+
+class Shelf:
+    """The content received by a machine, by digest, and the workspaces made of it.
+
+    Args:
+        folder: may be removed whenever no worker runs.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self._contents = folder / "contents"
+        self._folder = folder
+
+    def lacks(self, parcel: Parcel) -> list[CarriedFile]:
+        """The files whose content is not here, each content once."""
+        lacking = {
+            one.digest: one for one in parcel.files if not self._content(one.digest).exists()
+        }
+        return list(lacking.values())
+
+    def take(self, digest: str, chunks: Iterable[bytes]) -> None:
+        """Keep the content of a file.
+
+        Raises:
+            StorageError: the disk is full.
+            ValueError: the content does not match its digest.
+        """
+        with storing(self._folder):
+            make_folder(self._contents)
+            found = _hash()
+            with replacing(self._content(digest)) as file:
+                for chunk in chunks:
+                    found.update(chunk)
+                    file.write(chunk)
+                if found.hexdigest() != digest:
+                    raise ValueError(digest)
+
+    def unpacked(self, parcel: Parcel) -> Path:
+        """The workspace of a parcel whose contents are all here.
+
+        Raises:
+            StorageError: the disk is full.
+        """
+        home = self._folder / "workspaces" / parcel.digest
+        if home.exists():
+            return home
+        unfinished = home.with_name(f".{secrets.token_hex(8)}.new")
+        with storing(self._folder):
+            for one in parcel.files:
+                path = unfinished / PurePosixPath(one.path)
+                make_folder(path.parent)
+                os.link(self._content(one.digest), path)
+            # Another worker of this machine may have been faster.
+            with suppress(OSError):
+                unfinished.rename(home)
+        return home
+
+    def _content(self, digest: str) -> Path:
+        return self._contents / digest
+
+
+@contextmanager
+def marked(workspace: Workspace) -> Iterator[str]:
+    """Put a file with a random name into a workspace for a while; yield its path within.
+
+    Raises:
+        StorageError: it cannot be written.
+    """
+    path = workspace.runs / "cluster" / secrets.token_hex(16)
+    with storing(path):
+        make_folder(path.parent)
+        path.touch(mode=0o600)
+    try:
+        yield path.relative_to(workspace.home).as_posix()
+    finally:
+        path.unlink(missing_ok=True)
+
+
+def _chunks_of(path: Path) -> Iterator[bytes]:
+    with storing(path), path.open("rb") as file:
+        while chunk := file.read(CHUNK):
+            yield chunk
+
+
+def _digest(path: Path) -> str:
+    with path.open("rb") as file:
+        return file_digest(file, _hash).hexdigest()
+
+
+def _hash() -> blake2b:
+    return blake2b(digest_size=16)
+
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
 
 Opener = Callable[[Path], AbstractContextManager[Callable[[Any], Any]]]
-"""Opens, in the folder of a workspace, what does the work; it is sent to the workers."""
+"""Opens what does the work, in the folder of a workspace; it is sent to the workers."""
 
 LOCAL = "local"
-"""The address of a cluster that is started on this machine, and ends with the process."""
+"""Address of a cluster on this machine that ends with the process."""
 
-# So many workers may be lost over one piece of work before it is given up.
+# Workers lost over one piece of work before it is given up.
 _TRIES = 4
-# Seconds after which it is told that no worker has started yet.
+# Seconds until a warning that no worker has started.
 _LONG = 30.0
-# Seconds between two looks whether the answer to a call is still wanted.
+# Seconds between two checks whether the caller still wants the answer.
 _GLANCE = 0.25
 
 _log = logging.getLogger(__name__)
@@ -47,13 +201,13 @@ _log = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class Errand:
-    """What workers are to do, and with what.
+    """The work of some workers.
 
     Attributes:
-        opener: opens what does it.
-        workspace: whose folder it gets; None where it needs none.
-        corpus: is carried where the workspace cannot be reached; "" for none, the models alone.
-        config: the settings; says which models are carried.
+        opener: opens what does the work.
+        workspace: its folder is given to the opener; None if it needs none.
+        corpus: is sent if the workers cannot reach the workspace; "" for the models alone.
+        config: the settings; they name the models to send.
     """
 
     opener: Opener
@@ -63,10 +217,10 @@ class Errand:
 
 
 class Cluster:
-    """A cluster that workers are started on.
+    """A cluster to start workers on.
 
     Attributes:
-        parallel: pieces of work that are under way at the same time.
+        parallel: pieces of work under way at the same time.
     """
 
     def __init__(self, ray: Any, held: ExitStack, size: int, threads: int, at_once: int) -> None:
@@ -87,15 +241,15 @@ class Cluster:
         Args:
             address: of its head node (``host:6379``, ``auto``), or `LOCAL`.
             workers: how many to start; 0 for as many as the processors of the cluster allow.
-            threads: processors that a worker computes with.
-            at_once: pieces of work that a worker takes at the same time.
+            threads: processors of a worker.
+            at_once: pieces of work of a worker at the same time.
 
         Raises:
             UsageError: Ray is not installed.
             NotFoundError: there is no such cluster.
             ModelUnusable: it does not start.
         """
-        # Read when Ray is imported: it is to report to nobody, and alone to listen on loopback.
+        # Ray reads this when it is imported: report to nobody, and listen on loopback only.
         os.environ["RAY_USAGE_STATS_ENABLED"] = "0"
         if address == LOCAL:
             os.environ["RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER"] = "0"
@@ -121,13 +275,13 @@ class Cluster:
                 problem=error,
             ) from error
         except Exception as error:
-            # A node that does not start in time, as its processes die or the machine has too much
-            # to do, is a bare Exception to Ray 2.60 (_private/node.py), which tells them not apart.
+            # Ray 2.60 (_private/node.py) raises a bare Exception if a node does not start in time,
+            # because its processes die or the machine is busy.
             if type(error) is not Exception and not isinstance(error, OSError):
                 raise
             raise ModelUnusable(
                 N_("Ray does not start ({problem})."),
-                N_("See what it says in {logs}; where the machine has too much to do, try later."),
+                N_("Read the logs in {logs}; if the machine is busy, try again later."),
                 kind="ClusterLost",
                 transient=True,
                 problem=error,
@@ -146,10 +300,10 @@ class Cluster:
             yield cls(ray, held, size, threads, at_once)
 
     def pool(self, errand: Errand) -> "Pool":
-        """Start workers, and wait for the first; they end with the cluster, if not before.
+        """Start workers and wait for the first; they end with the cluster at the latest.
 
         Raises:
-            LocalragError: what the opener fails with.
+            LocalragError: the error of the opener.
         """
         mark = ""
         if errand.workspace is not None:
@@ -162,14 +316,13 @@ class Cluster:
     def map_stream(
         self, work: Callable[[Item], Result], items: Iterable[Item]
     ) -> Iterator[tuple[Item, Result]]:
-        """Yield each item with ``work(item)``, in order; see `localrag_indexes.parallel`."""
         with closing(self.pool(Errand(_Same(work)))) as pool:
             yield from map_threads(pool.call, items, pool.parallel)
 
 
 @dataclass(frozen=True, slots=True)
 class _Same:
-    """Opens nothing: the work is done as it was sent."""
+    """Opens nothing: the work is complete as sent."""
 
     work: Callable[[Any], Any]
 
@@ -182,7 +335,7 @@ class Pool:
     """The workers of one errand; may be used from several threads.
 
     Attributes:
-        parallel: calls that may be under way at the same time.
+        parallel: calls under way at the same time.
     """
 
     def __init__(
@@ -203,10 +356,10 @@ class Pool:
         self._closed = False
 
     def start(self) -> None:
-        """Start the workers, and wait for the first.
+        """Start the workers and wait for the first.
 
         Raises:
-            LocalragError: what it cannot be opened for.
+            LocalragError: the first one cannot be opened.
         """
         for _ in range(self._workers):
             self._add()
@@ -223,36 +376,33 @@ class Pool:
         """Wait until all workers are ready.
 
         Raises:
-            LocalragError: one of them cannot be.
+            LocalragError: one of them cannot be opened.
         """
         ready = [self._next() for _ in range(self.parallel)]
         for worker in ready:
             self._idle.put(worker)
 
     def call(self, item: Any, cancelled: Callable[[], bool] = lambda: False) -> Any:
-        """Have a worker that is free do a piece of work.
+        """Give a free worker a piece of work.
 
         Raises:
-            Cancelled: `cancelled` says that it is no longer wanted.
-            ModelUnusable: several workers were lost over it, or none can be started any more.
-            Exception: what the work itself fails with.
+            Cancelled: `cancelled` returned true.
+            ModelUnusable: several workers were lost over it, or none can be started.
+            Exception: the error of the work itself.
         """
         for _ in range(_TRIES):
             worker = self._next(cancelled)
             try:
-                is_done, value = self._result(worker.do.remote(item), cancelled)
+                done = self._outcome(worker.do.remote(item), cancelled)
             except self._ray.exceptions.RayError as error:
                 _log.warning(N_("A worker was lost; its work goes to another (%s)."), _brief(error))
                 self._lost(worker)
                 continue
             self._idle.put(worker)
-            if is_done:
-                return value
-            raise value
+            return done.result()
         raise _unusable("WorkerLost", N_("{n} workers were lost over this."), n=_TRIES)
 
     def close(self) -> None:
-        """End the workers; calling it twice does no harm."""
         with self._changing:
             self._closed = True
             workers, self._alive = self._alive, set()
@@ -273,16 +423,16 @@ class Pool:
             if found in self._alive:
                 return found
 
-    def _result(self, reference: Any, cancelled: Callable[[], bool]) -> tuple[bool, Any]:
+    def _outcome(self, reference: Any, cancelled: Callable[[], bool]) -> Outcome[Any]:
         while True:
             try:
-                return cast("tuple[bool, Any]", self._ray.get(reference, timeout=_GLANCE))
+                return cast("Outcome[Any]", self._ray.get(reference, timeout=_GLANCE))
             except self._ray.exceptions.GetTimeoutError:
                 if cancelled():
                     raise Cancelled from None
 
     def _add(self) -> None:
-        # Where there is no room for it yet, it waits: so does the thread.
+        # The thread waits until there is room for the worker.
         threading.Thread(target=self._open, daemon=True).start()
 
     def _lost(self, worker: Any) -> None:
@@ -294,7 +444,7 @@ class Pool:
         self._add()
 
     def _open(self) -> None:
-        """Start a worker; one that is lost while it opens is started again, a few times."""
+        """Start a worker; try again a few times if it is lost while it opens."""
         problem: Exception = RuntimeError()
         for _ in range(_TRIES):
             try:
@@ -321,9 +471,7 @@ class Pool:
                 self._ray.kill(worker)
                 return
             self._alive.add(worker)
-        is_open, problem = self._ray.get(worker.open.remote(self._home(worker)))
-        if not is_open:
-            raise problem
+        self._ray.get(worker.open.remote(self._home(worker))).result()
         for _ in range(self._at_once):
             self._idle.put(worker)
 
@@ -333,19 +481,19 @@ class Pool:
             return ""
         if self._ray.get(worker.reaches.remote(str(workspace.home), self._mark)):
             return str(workspace.home)
-        # One machine may have several workers: what the first is sent, the others find.
+        # One machine may have several workers: the others find what the first received.
         with self._carrying:
             if self._parcel is None:
                 assert self._errand.config is not None
                 self._parcel = Parcel.of(workspace, self._errand.corpus, self._errand.config)
             for file in self._ray.get(worker.lacks.remote(self._parcel)):
-                sent = [self._ray.put(one) for one in chunks_of(workspace.home / file.path)]
+                sent = [self._ray.put(one) for one in _chunks_of(workspace.home / file.path)]
                 self._ray.get(worker.take.remote(file.digest, *sent))
             return str(self._ray.get(worker.unpacked.remote(self._parcel)))
 
 
 class _Worker:
-    """What runs in a process of the cluster."""
+    """Runs in a process of the cluster."""
 
     def __init__(self, opener: Opener, code: str) -> None:
         language.use(code)
@@ -353,35 +501,25 @@ class _Worker:
         self._opened = ExitStack()
 
     def reaches(self, home: str, mark: str) -> bool:
-        """Whether the workspace of the driver is in the same place here."""
         return (Path(home) / mark).exists()
 
     def lacks(self, parcel: Parcel) -> list[Any]:
-        """The files that this machine was never sent."""
         return list(_shelf().lacks(parcel))
 
     def take(self, digest: str, *chunks: bytes) -> None:
-        """Keep the content of a file."""
         _shelf().take(digest, chunks)
 
     def unpacked(self, parcel: Parcel) -> str:
-        """The folder of the workspace that was sent."""
         return str(_shelf().unpacked(parcel))
 
-    def open(self, home: str) -> tuple[bool, Exception | None]:
-        """Open what does the work; gives the error where that fails."""
-        try:
-            self._work = self._opened.enter_context(self._opener(Path(home)))
-        except Exception as error:  # noqa: BLE001 - it is raised where the work was ordered
-            return False, error
-        return True, None
+    def open(self, home: str) -> Outcome[None]:
+        return outcome(self._open, Path(home))
 
-    def do(self, item: Any) -> tuple[bool, Any]:
-        """Do a piece of work; gives its result, or the error in its place."""
-        try:
-            return True, self._work(item)
-        except Exception as error:  # noqa: BLE001 - likewise
-            return False, error
+    def _open(self, home: Path) -> None:
+        self._work = self._opened.enter_context(self._opener(home))
+
+    def do(self, item: Any) -> Outcome[Any]:
+        return outcome(self._work, item)
 
 
 def _shelf() -> Shelf:

@@ -1,1 +1,1 @@
-"""Conversations: questions and their answers, kept in the workspace."""
+"""Keeps questions and answers of conversations in the workspace."""

@@ -1,4 +1,4 @@
-"""A conversation as a file of the user's, with its citations in legal style."""
+"""Writes a conversation to a file, with citations in legal style."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -12,10 +12,10 @@ from localrag.language import N_, _
 from localrag.methods.catalogue import labelled
 from localrag.ops.conversations.store import Conversations
 from localrag.ops.conversations.types import Conversation, Turn, TurnState
+from localrag.page.answer import answer_blocks, nearest_blocks
 from localrag.page.blocks import Block, Heading, Quotation, Strong, items, paragraph
-from localrag.page.citing import Places, places
 from localrag.page.files import write_blocks
-from localrag.page.printed import answer_blocks, nearest_blocks
+from localrag.page.provision import Places, places
 from localrag.text.harmless import one_line
 
 _ENDS = {
@@ -30,13 +30,7 @@ _UNREADABLE = N_("The answer cannot be read.")
 def conversation_blocks(
     conversation: Conversation, turns: Sequence[Turn], locate: Places
 ) -> Iterator[Block]:
-    """Yield a conversation, in the language in use.
-
-    Args:
-        conversation: for its title and date.
-        turns: its questions, in order.
-        locate: writes the places of citations.
-    """
+    """Yield the blocks of a conversation, in the language in use."""
     yield Heading(1, conversation.title or _("Conversation"))
     yield paragraph(_date(conversation.created))
     if not turns:
@@ -75,13 +69,12 @@ def _turn(turn: Turn, locate: Places) -> Iterator[Block]:
 
 
 def _date(time: str) -> str:
-    """A time of the store as the clock on the wall showed it."""
     return f"{datetime.fromisoformat(time).astimezone():%Y-%m-%d %H:%M}"
 
 
-# What no file name may hold on Windows; the rest of its rules concern the beginning and the end.
+# Characters forbidden in file names on Windows.
 _FORBIDDEN = re.compile(r'[<>:"/\\|?*\x00-\x1f\u2400-\u241f\ufffd]+')
-# Bytes: file systems take 255, of which a writer needs a few for the ending.
+# File systems allow 255 bytes; a writer needs a few for the ending.
 _LONGEST = 200
 
 
@@ -93,14 +86,7 @@ def export(
     *,
     replace: bool = False,
 ) -> None:
-    """Write a conversation in the language in use: a document of Word, or Markdown.
-
-    Args:
-        conversations: where it is kept.
-        workspace: whose corpora tell the places of its citations.
-        conversation_id: the conversation.
-        path: the file; its ending says which (see `write_blocks`).
-        replace: write over a file that is there.
+    """Write a conversation as Word or Markdown, in the language in use.
 
     Raises:
         NotFoundError: there is no such conversation.
@@ -116,7 +102,7 @@ def export(
 
 
 def file_name(title: str) -> str:
-    """A name for the file of a conversation, without ending, that every system takes."""
+    """Return a file name without ending, valid on every system."""
     name = _FORBIDDEN.sub("_", one_line(title)).strip(" ._")
     name = name.encode()[:_LONGEST].decode(errors="ignore").rstrip(" .")
     return name or "conversation"

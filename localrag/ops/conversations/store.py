@@ -1,4 +1,4 @@
-"""The conversations of a workspace: one SQLite file that several workbenches share."""
+"""Stores the conversations of a workspace in one SQLite file shared by several workbenches."""
 
 import builtins
 import json
@@ -38,7 +38,7 @@ class _Version(BaseModel):
 
 
 class _Earlier(BaseModel):
-    """What the second version and the first had otherwise: one doubt, in words."""
+    """Fields of versions 1 and 2: one doubt, in words."""
 
     answer: _Doubt
 
@@ -50,17 +50,13 @@ class _Kept(_Version):
 
 
 def answer_as_kept(answer: Answer) -> str:
-    """Write an answer; the passages of its trace without their text, which the corpus has."""
+    """Serialize an answer; passages of its trace lose their text, which is in the corpus."""
     kept = _Kept(version=_VERSION, answer=replace(answer, trace=_without_texts(answer.trace)))
     return kept.model_dump_json(exclude_defaults=True)
 
 
 def kept_answer(text: str) -> Answer:
-    """Read an answer.
-
-    Raises:
-        StoreError: it is damaged, or was written by a newer localrag.
-    """
+    """Read an answer; raises `StoreError` if it is damaged or from a newer localrag."""
     with _damage(N_("answer")):
         version = _Version.model_validate_json(text).version
         if version > _VERSION:
@@ -75,37 +71,29 @@ def kept_answer(text: str) -> Answer:
 
 
 def query_as_kept(query: Query) -> str:
-    """Write a question."""
+    """Serialize a question."""
     return _QUERY.dump_json(query, exclude_defaults=True).decode()
 
 
 def kept_query(text: str) -> Query:
-    """Read a question.
-
-    Raises:
-        StoreError: it is damaged.
-    """
+    """Read a question; raises `StoreError` if it is damaged."""
     with _damage(N_("question")):
         return _QUERY.validate_json(text)
 
 
 def draft_as_kept(claims: Sequence[str]) -> str:
-    """Write the claims of an unfinished answer."""
+    """Serialize the claims of an unfinished answer."""
     return _DRAFT.dump_json(tuple(claims)).decode()
 
 
 def kept_draft(text: str) -> tuple[str, ...]:
-    """Read the claims of an unfinished answer.
-
-    Raises:
-        StoreError: they are damaged.
-    """
+    """Read the claims of an unfinished answer; raises `StoreError` if they are damaged."""
     with _damage(N_("draft")):
         return _DRAFT.validate_json(text)
 
 
 def _of_first_version(answer: Answer) -> Answer:
-    """Before claims were checked, `supported` said of an answer that its quotations were found."""
+    """Convert an answer of version 1: its `supported` meant only found quotations."""
     if answer.status is not Status.SUPPORTED or answer.label or answer.derivation:
         return answer
     if answer.claims:
@@ -127,19 +115,12 @@ def _damaged(what: str) -> StoreError:
 
 
 def _sealed(text: str) -> str:
-    """JSON, which stands on one line, with its digest on the next.
-
-    Pages have checksums, too, but not while they are in the log.
-    """
+    """Append a digest to JSON; SQLite's checksums do not cover pages in the log."""
     return f"{text}\n{_digest(text)}"
 
 
 def _unsealed(text: str, what: str) -> str:
-    """JSON without its digest, which earlier versions did not write.
-
-    Raises:
-        StoreError: it is not what was written.
-    """
+    """Remove the digest, if there is one; raises `StoreError` if it does not match."""
     if not isinstance(text, str):
         raise _damaged(what)
     body, sealed, digest = text.partition("\n")
@@ -167,11 +148,7 @@ def _without_texts(trace: Trace) -> Trace:
 
 
 class Owner:
-    """One user of a file of conversations; it holds a lock of its own while it answers.
-
-    Args:
-        folder: of the locks; made when the first is needed.
-    """
+    """One process using the conversations; it holds a lock while it answers."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
@@ -180,11 +157,7 @@ class Owner:
         self._ended: set[str] = set()
 
     def mark(self) -> str:
-        """The mark of this owner, which lives from the first call to `release`.
-
-        Raises:
-            StorageError: the folder cannot be written.
-        """
+        """The mark of this owner, valid until `release`; raises `StorageError`."""
         if not self._mark:
             mark = uuid4().hex
             self._held.enter_context(locked(self._lock(mark), BusyError(mark)))
@@ -192,12 +165,12 @@ class Owner:
         return self._mark
 
     def lives(self, mark: str) -> bool:
-        """Whether the owner of a mark is still at work."""
+        """Whether the owner of a mark still runs."""
         if mark == self._mark:
             return True
         if mark in self._ended:
             return False
-        # The lock of one that ended well is gone, as is that of a workspace that was copied.
+        # A process removes its lock when it ends; a copied workspace has none.
         if is_locked(self._lock(mark)):
             return True
         self._ended.add(mark)
@@ -206,7 +179,7 @@ class Owner:
         return False
 
     def release(self) -> None:
-        """Own nothing any longer."""
+        """Give up the lock."""
         self._held.close()
         if self._mark:
             with suppress(OSError):
@@ -226,7 +199,7 @@ CONVERSATIONS = Schema(
 )
 """The tables of the conversations, an upgrade for each version in the folder ``schema``."""
 
-# Cells of a title that is taken from a question.
+# Width of a title made from a question, in cells.
 _TITLE = 60
 
 _CONVERSATION = (
@@ -236,7 +209,7 @@ _CONVERSATION = (
     "  ORDER BY id DESC LIMIT 1)"
     " FROM conversations"
 )
-# No word is missing from both the title and the turns.
+# Every word is in the title or in the turns.
 _HOLDS_WORDS = (
     "WHERE NOT EXISTS (SELECT 1 FROM json_each(?) AS word"
     " WHERE NOT instr(conversations.words, word.value)"
@@ -250,12 +223,12 @@ _TURN = (
 
 
 class Conversations:
-    """Reads and writes conversations; what a call has written outlives the process.
+    """Reads and writes conversations; each call is durable when it returns.
 
-    Used by one thread. The errors are those of `Database`.
+    Use it from one thread. It raises the errors of `Database`.
 
     Attributes:
-        read_only: whether the disk lets nothing be written, so that every change fails.
+        read_only: whether the disk refuses writing.
     """
 
     def __init__(self, database: Database, owner: Owner, *, read_only: bool = False) -> None:
@@ -265,19 +238,14 @@ class Conversations:
 
     @classmethod
     def open(cls, workspace: Workspace, *, read_only: bool = False) -> Self:
-        """Open the conversations of a workspace.
-
-        Args:
-            workspace: where they are.
-            read_only: change nothing; without it, the file is made where there is none.
-        """
+        """Open the conversations of a workspace; a missing file is made unless `read_only`."""
         path = workspace.conversations
         owner = Owner(path.with_suffix(".locks"))
         if not read_only:
             try:
                 return cls(Database(path, CONVERSATIONS, create=True), owner)
             except StorageError:
-                # On a disk that is full or read-only what is kept can be read all the same.
+                # A full or read-only disk still allows reading.
                 if not path.exists():
                     raise
         return cls(Database(path, CONVERSATIONS, read_only=True), owner, read_only=True)
@@ -289,18 +257,17 @@ class Conversations:
         self.close()
 
     def close(self) -> None:
-        """Close the file; what is still being answered counts as interrupted from now on."""
+        """Close the file; unfinished answers count as interrupted."""
         self._owner.release()
         self._db.close()
 
     @classmethod
     def mend(cls, workspace: Workspace) -> None:
-        """Give each page its checksum again, where every question and answer is as it was kept.
-
-        Titles, days and models have no digest of their own.
+        """Renew the checksums of all pages, if every question and answer is intact.
 
         Raises:
-            StoreError: one is not, or the file is of an earlier version; nothing is changed.
+            StoreError: something is damaged, or the file is from an earlier version; nothing
+                changes.
         """
         path = workspace.conversations
         read = Database(path, CONVERSATIONS, read_only=True, verified=False)
@@ -312,7 +279,7 @@ class Conversations:
             database.checkpoint()
 
     def check(self) -> list[str]:
-        """Read the whole file and say what is wrong, a sentence each; nothing when it is sound."""
+        """Return the faults of the file, one sentence each."""
         if problems := self._db.faults():
             return problems
         try:
@@ -330,13 +297,12 @@ class Conversations:
     def list(
         self, search: str = "", most: int | None = None, skip: int = 0
     ) -> builtins.list[Conversation]:
-        """List the conversations, the one changed last first.
+        """List the conversations, the latest change first.
 
         Args:
-            search: words that all stand in its title, its questions or its answers; case and
-                width do not matter.
-            most: so many at most; None for all.
-            skip: pass over so many.
+            search: words in title, questions or answers; case and width do not matter.
+            most: at most this many; None for all.
+            skip: leave out this many first.
         """
         words = json.dumps([*dict.fromkeys(_folded(search).split())])
         rows = self._db.rows(
@@ -346,18 +312,14 @@ class Conversations:
         return [self._conversation(row) for row in rows]
 
     def get(self, conversation_id: int) -> Conversation:
-        """Find a conversation.
-
-        Raises:
-            NotFoundError: there is none with this id, as for every method that takes one.
-        """
+        """Find a conversation; raises `NotFoundError`, as every method with an id."""
         row = self._db.row(f"{_CONVERSATION} WHERE id = ?", (conversation_id,))
         if row is None:
             raise _no_conversation(conversation_id)
         return self._conversation(row)
 
     def new(self, title: str = "") -> Conversation:
-        """Begin a conversation; without a title it is called after its first question."""
+        """Begin a conversation; without a title it takes its first question."""
         now, title = _now(), _encodable(title)
         return Conversation(
             self._db.write(
@@ -370,7 +332,7 @@ class Conversations:
         )
 
     def rename(self, conversation_id: int, title: str) -> None:
-        """Give a conversation another title; it keeps its place among the others."""
+        """Change the title; the order of conversations stays."""
         title = _encodable(title)
         with self._db.transaction():
             self.get(conversation_id)
@@ -382,36 +344,36 @@ class Conversations:
             self._db.write("DELETE FROM conversations WHERE id = ?", (conversation_id,))
 
     def forget(self, conversation_id: int) -> None:
-        """Remove a conversation, and every trace of it from the file.
+        """Delete a conversation and overwrite its traces in the file.
 
-        Other conversations that are being written meanwhile make it wait.
+        It waits for answers being written.
 
         Raises:
-            BusyError: another process reads for long, which keeps what it reads in the file.
+            BusyError: another process keeps reading the old content.
         """
         self._db.empty_log()
         self._db.write("PRAGMA secure_delete = ON")
         try:
             self.delete(conversation_id)
         finally:
-            # Of one that is gone already, a run that was stopped may have left words in the file.
+            # An interrupted run may have left words of a deleted conversation.
             self._db.write("VACUUM")
             self._db.empty_log()
 
     # Turns
 
     def turns(self, conversation_id: int) -> builtins.list[Turn]:
-        """Give the turns of a conversation, in order."""
+        """Return the turns of a conversation, in order."""
         self.get(conversation_id)
         rows = self._db.rows(f"{_TURN} WHERE conversation = ? ORDER BY id", (conversation_id,))
         return [self._turn(row) for row in rows]
 
     def questions(self, limit: int) -> builtins.list[str]:
-        """Give the questions that were asked last, whatever the conversation, oldest first."""
+        """Return the latest questions of all conversations, oldest first."""
         rows = self._db.rows("SELECT query FROM turns ORDER BY id DESC LIMIT ?", (limit,))
         found = []
         for (query,) in reversed(rows):
-            # One that is damaged does not hide the others.
+            # A damaged turn does not hide the others.
             with suppress(StoreError):
                 found.append(kept_query(_unsealed(query, N_("question"))).text)
         return found
@@ -419,15 +381,7 @@ class Conversations:
     def begin(
         self, conversation_id: int, query: Query, corpus: str, method: str, model: str
     ) -> Turn:
-        """Write down a question that is going to be answered by this process.
-
-        Args:
-            conversation_id: where it is asked.
-            query: the question; characters that no file can hold are replaced.
-            corpus: what it is put to; as for `Turn`, like the next two.
-            method: how it is answered.
-            model: with which one.
-        """
+        """Store a question before this process answers it; invalid characters are replaced."""
         text = _encodable(query.text)
         query = replace(query, text=text, options=tuple(map(_encodable, query.options)))
         now, words = _now(), _folded("\n".join((text, *query.options)))
@@ -446,15 +400,11 @@ class Conversations:
         return Turn(turn, conversation_id, query, corpus, method, model, now)
 
     def draft(self, turn_id: int, claims: Sequence[str]) -> None:
-        """Write down what has been written of an answer so far.
-
-        Raises:
-            NotFoundError: the turn was deleted, as for every method that takes one.
-        """
+        """Store the claims written so far; raises `NotFoundError`, as every method with a turn."""
         self._write(turn_id, "UPDATE turns SET draft = ? WHERE id = ?", draft_as_kept(claims))
 
     def finish(self, turn_id: int, answer: Answer, seconds: float) -> None:
-        """Write down the answer."""
+        """Store the answer."""
         said = "\n".join((answer.text, *(claim.text for claim in answer.claims)))
         with self._db.transaction():
             self._write(
@@ -470,7 +420,7 @@ class Conversations:
     def cancel(
         self, turn_id: int, claims: Sequence[str] = (), nearest: Sequence[Nearest] = ()
     ) -> None:
-        """Write down that no answer is wanted any longer, and what there was of it."""
+        """Store the cancellation, with the draft."""
         with self._db.transaction():
             self._write(
                 turn_id,
@@ -483,7 +433,7 @@ class Conversations:
     def fail(
         self, turn_id: int, cause: str, cure: str = "", nearest: Sequence[Nearest] = ()
     ) -> None:
-        """Write down the error that came in the place of an answer; its draft is kept."""
+        """Store the error; the draft stays."""
         with self._db.transaction():
             self._write(
                 turn_id,
@@ -496,7 +446,7 @@ class Conversations:
 
     def _keep_nearest(self, turn_id: int, nearest: Sequence[Nearest]) -> None:
         if nearest:
-            # Earlier versions read no answer of such a turn, and need no other table.
+            # Earlier versions ignore the answer of such a turn; the table stays.
             found = Answer("", (), Status.NOT_FOUND, Trace(), nearest=tuple(nearest))
             self._keep(turn_id, found)
 
@@ -549,7 +499,7 @@ class Conversations:
         try:
             asks = kept_query(_unsealed(query, N_("question")))
             base = replace(base, query=asks, draft=kept_draft(draft))
-            # By itself: where its page is damaged, the other answers can be read.
+            # Read separately: if its page is damaged, the others stay readable.
             answer = self._db.row("SELECT body FROM answers WHERE turn = ?", (turn,))
             if base.state is not TurnState.ANSWERED and not answer:
                 return base
@@ -583,12 +533,12 @@ def _encodable(text: str) -> str:
 
 
 def _folded(text: str) -> str:
-    # With the analysis of texts comes much that only those who write or search need.
+    # Text analysis loads slowly; only writing and searching need it.
     from localrag_indexes.analysis.normalize import normalize
 
     return normalize(text)
 
 
 def title_of(query: Query) -> str:
-    """The title of a conversation that begins with a question and is not named."""
+    """Make a title from the first question."""
     return cut(" ".join(query.text.split()), _TITLE)

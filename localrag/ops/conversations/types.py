@@ -8,13 +8,13 @@ from localrag.search.types import Query
 
 
 class TurnState(StrEnum):
-    """What became of a question.
+    """The state of a question.
 
-    ANSWERING: it is being answered, by this process or another living one.
-    ANSWERED: to the end, whatever the answer says.
-    CANCELLED: the user wanted no answer any longer.
-    FAILED: an error came in its place.
-    INTERRUPTED: whoever answered it ended, or was killed, in the middle.
+    ANSWERING: a living process is answering it.
+    ANSWERED: it has an answer.
+    CANCELLED: the user stopped it.
+    FAILED: an error ended it.
+    INTERRUPTED: its process ended or was killed.
     """
 
     ANSWERING = "answering"
@@ -26,13 +26,13 @@ class TurnState(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Conversation:
-    """What a listing says of a conversation.
+    """An entry in the list of conversations.
 
     Attributes:
-        title: as the user named it, else its first question, shortened; empty before that.
-        created, changed: ISO times, UTC; it changes with every question and answer.
-        turns: how many questions it has.
-        state: of the last question; None where there is none.
+        title: set by the user, else the shortened first question; "" before it.
+        created, changed: ISO times in UTC; every question and answer changes the latter.
+        turns: number of questions.
+        state: of the last question; None without questions.
     """
 
     id: int
@@ -45,19 +45,18 @@ class Conversation:
 
 @dataclass(frozen=True, slots=True)
 class Turn:
-    """A question, and what became of it.
+    """A question and its outcome.
 
     Attributes:
-        conversation: the id of its conversation.
-        corpus, method, model: what it was put to, as the settings name them; "" for the default
-            reader and for no model.
-        asked: ISO time, UTC.
-        answer: None unless it was answered, and where the answer cannot be read any longer, which
-            `cause` then says. The passages of its trace have no text: the corpus has it.
-        seconds: that the answer took.
-        draft: claims that were written before the end, unchecked; none once it was answered.
-        nearest: what the search found until a question without an answer ended, best first.
-        cause, cure: the error in the place of an answer, and what to do about it.
+        conversation: id of the conversation.
+        corpus, method, model: as the settings name them; "" for the default reader or no model.
+        asked: ISO time in UTC.
+        answer: None without an answer; `cause` explains an unreadable one. Passages of its trace
+            have no text.
+        seconds: duration of the answer.
+        draft: unchecked claims of an unfinished answer.
+        nearest: the best hits of a question without an answer.
+        cause, cure: of the error, if there was one.
     """
 
     id: int
@@ -77,7 +76,7 @@ class Turn:
 
     @property
     def passages(self) -> tuple[str, ...]:
-        """Ids of the passages whose words it holds."""
+        """The ids of the quoted passages."""
         held: list[Citation | Nearest] = [*self.nearest]
         if self.answer is not None:
             held += (*self.answer.citations, *self.answer.quotations, *self.answer.nearest)
@@ -85,5 +84,5 @@ class Turn:
 
     @property
     def read_as(self) -> str:
-        """The question standing by itself, as it was answered; as it was asked before that."""
+        """The question as answered, readable by itself; before that, as asked."""
         return (self.answer.read_as if self.answer else "") or self.query.text

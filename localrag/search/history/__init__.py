@@ -50,7 +50,7 @@ class Version:
 
 @dataclass(frozen=True, slots=True)
 class History:
-    """A provision through the states of its law, the earliest first.
+    """A provision in the states of its law, the earliest first.
 
     Attributes:
         title: its heading.
@@ -205,7 +205,7 @@ def _article(store: CorpusStore, target: str) -> Passage:
     article = store.at(passage.document_id, Locator(place.division, place.article), ARTICLES)
     if article is None:
         raise UsageError(
-            N_("{target!r} is no provision of a law."),
+            N_("{target!r} is not a provision of a law."),
             N_("Name one: localrag history 民法709条"),
             target=target,
         )

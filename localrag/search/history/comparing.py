@@ -223,7 +223,7 @@ class _Articles:
         return self._keys[passage.id]
 
     def body(self, passage: Passage) -> str:
-        """Its words, without printed numbers, blanks and widths."""
+        """Its words without printed numbers, blanks and widths."""
         return self._bodies[passage.id]
 
     def is_deleted(self, passage: Passage) -> bool:

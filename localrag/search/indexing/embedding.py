@@ -1,13 +1,14 @@
-"""Embedding: updates the vectors of a corpus.
+"""Embedding: bring the vectors of a corpus up to date with its store.
 
-A passage is embedded in windows, each known by the digest of model and text. Windows of the current
-index, or kept from an interrupted run, are not embedded again.
+A passage is embedded window by window, and a window is known by the digest of the model and its
+text. Windows in the current index, or kept for the next one, are not embedded again: a killed run
+continues where it stopped.
 
-Only the opening of a provision is embedded by default: its heading and first words. That takes
-minutes for 327 laws instead of hours.
+Of a provision only the opening is embedded, unless the settings say otherwise. Its heading and
+first words say enough, and 327 laws take minutes instead of hours.
 
-New vectors are kept in SQLite until the index is built. A batch is written in one transaction: a
-kill loses at most one batch, and a full disk is an error.
+New vectors are kept in SQLite until the index is built. A batch is stored as a whole or not at all,
+and a full disk is an error. Flushing a batch takes milliseconds, embedding it seconds.
 """
 
 import hashlib
@@ -54,12 +55,12 @@ _COMPANIONS = ("", "-wal", "-shm")
 
 
 class KeptVectors:
-    """Vectors by the digest of their text, for one process with the corpus's lock.
+    """Vectors by the digest of their text; one process at a time, which holds the corpus's lock.
 
-    Use it in ``with``; the file is made if missing.
+    ``with`` opens the file and creates it if missing.
 
     Raises:
-        StorageError: it cannot be opened, read or written (every method).
+        StorageError: it cannot be opened, read or written (all methods).
     """
 
     def __init__(self, path: Path) -> None:
@@ -70,18 +71,17 @@ class KeptVectors:
     def of(cls, folder: Path, model: str) -> Self:
         """The vectors kept in a folder for one embedder.
 
-        Each embedder has its own file: switching models and back loses nothing.
+        Each embedder has its own file: after a test of another model, earlier work is still there.
         """
         name = hashlib.blake2b(model.encode(), digest_size=6).hexdigest()
         return cls(folder / f"journal-{name}.sqlite")
 
     def digests(self) -> set[bytes]:
-        """The digests of all texts in it."""
         with self._errors():
             return {digest for (digest,) in self._connection.execute("SELECT digest FROM vectors")}
 
     def vector(self, digest: bytes) -> "NDArray[np.float32]":
-        """The vector of a text, shape ``(d,)``."""
+        """The stored vector of a text, shape ``(d,)``."""
         import numpy as np
 
         with self._errors():
@@ -91,7 +91,7 @@ class KeptVectors:
         return np.frombuffer(stored, "<f4")
 
     def append(self, digests: Sequence[bytes], vectors: "NDArray[np.float32]") -> None:
-        """Add vectors in one transaction; afterwards they are durable."""
+        """Store the vectors of some texts, all of them or none."""
         rows = [
             (digest, vector.astype("<f4").tobytes())
             for digest, vector in zip(digests, vectors, strict=True)
@@ -110,7 +110,7 @@ class KeptVectors:
                 raise
 
     def discard(self) -> None:
-        """Delete the file, once everything in it is indexed."""
+        """Delete the file, if any: an index now has all its vectors."""
         self._close()
         with self._errors():
             for companion in _COMPANIONS:
@@ -149,7 +149,7 @@ class KeptVectors:
             yield
         except (apsw.Error, OSError) as error:
             raise StorageError(
-                N_("What is embedded already cannot be kept in {path} ({problem})."),
+                N_("Finished vectors cannot be stored in {path} ({problem})."),
                 N_("Free space on the disk; if the file is damaged, delete it."),
                 path=self._path,
                 problem=error,
@@ -165,15 +165,15 @@ class Window(NamedTuple):
 
 _Split = Callable[[Passage], list[Window]]
 
-# Windows embedded between commits: the loss of a kill, and the interval of progress. They have
-# similar lengths, because padding costs time too.
+# Windows between two commits: the most lost by a kill, and the pace of progress. They have
+# about the same length, because a processor also computes the padding of shorter ones.
 _BATCH = 64
-# Windows read ahead and sorted by length.
+# Windows read ahead, to be sorted by length.
 _AHEAD = 2048
 # Passages read from the store at a time.
 _READ = 200
 _DIGEST_BYTES = 16
-# Characters of a provision embedded as its opening, besides the header.
+# Characters of a provision in its opening, beside the header.
 _OPENING = 80
 
 
@@ -183,7 +183,7 @@ class Embedded:
 
     Attributes:
         windows: newly embedded.
-        vectors: rows of the index, one for each window.
+        vectors: rows of the index, one for each window of each passage.
     """
 
     windows: int
@@ -192,7 +192,7 @@ class Embedded:
 
 @dataclass(frozen=True, slots=True)
 class PlannedEntry:
-    """A key to embed, with the digests of its windows."""
+    """An entry to embed: its key and the digests of its windows."""
 
     key: int
     digests: tuple[bytes, ...]
@@ -210,24 +210,17 @@ def embed(
     threads: int = 1,
     at_once: int = 1,
 ) -> Embedded:
-    """Update the vectors of a corpus; the caller holds its lock.
+    """Bring the vectors of a corpus up to date; the caller holds its lock.
 
-    The old vectors answer until the new ones are complete.
-
-    Args:
-        place: the corpus.
-        store: its open store.
-        embedder: the model.
-        on_event: called with `EmbeddingPlanned` and `Progress`.
-        provisions: the part of a provision to embed.
-        rebuild: build the graph from scratch, without embedding texts again.
-        threads: of the graph.
-        at_once: batches embedded at the same time.
+    The old vectors stay in use until the new ones are complete. `provisions` is the part of each
+    provision to embed, `threads` belong to the graph, and `at_once` is the number of batches
+    embedded at the same time. With `rebuild` the graph is built again, but no text is embedded
+    again.
 
     Raises:
-        ModelError: the model failed; finished vectors are kept for the next run.
-        IndexingError: the index cannot be built, or memory is too small.
-        StorageError: the disk is full or the folder is not writable.
+        ModelError: the model fails; finished vectors are kept for the next run.
+        IndexingError: the index cannot be built, or would need too much memory.
+        StorageError: the disk is full or the folder cannot be written.
     """
 
     def split(passage: Passage) -> list[Window]:
@@ -250,7 +243,7 @@ def embed(
 
 
 def windows_of(embedder: "Embedder", text: str, header: str = "") -> list[Window]:
-    """The windows of a text, with their digests."""
+    """The windows of a text for an embedder, each after its digest."""
     windows = embedder.windows(text, header)
     return [Window(_digest(embedder.id, window), window) for window in windows]
 
@@ -268,19 +261,10 @@ def embed_planned(
     threads: int = 1,
     at_once: int = 1,
 ) -> Embedded:
-    """Make an index of vectors, reusing those already embedded.
+    """Build a vector index; vectors in the current index, or kept, are used again.
 
-    Args:
-        root: folder of the generations of the index and of kept vectors.
-        plan: its entries.
-        read: returns the missing windows of the entries with given keys.
-        embedder: the model.
-        on_event: as for `embed`; the errors are the same, too.
-        attributes: names of filterable attributes.
-        extra: for the manifest.
-        rebuild: build the graph from scratch.
-        threads: of the graph.
-        at_once: as for `embed`.
+    `root` has the generations of the index and the kept vectors. `plan` lists the entries, and
+    `read` yields the wanted windows of the entries with some keys. The rest is as for `embed`.
     """
     from localrag_indexes import vectors
 
@@ -325,11 +309,7 @@ def _digest(model: str, window: str) -> bytes:
 
 
 def _known(root: Path, embedder: "Embedder") -> "tuple[dict[bytes, Vector], str]":
-    """The vectors of the current index, if they are from this model and undamaged.
-
-    Returns:
-        The vectors by digest, and a damage report if there are none.
-    """
+    """The vectors of the current index, if it is undamaged and of this model."""
     from localrag_indexes.vectors import VectorIndex
 
     folder = current(root)
@@ -347,7 +327,7 @@ def _known(root: Path, embedder: "Embedder") -> "tuple[dict[bytes, Vector], str]
 def _windows(
     store: CorpusStore, split: _Split, passages: Sequence[int], missing: Collection[bytes]
 ) -> Iterator[Window]:
-    """Yield the missing windows with their digests, each once."""
+    """Yield the missing windows, once each, with their digests."""
     seen: set[bytes] = set()
     for start in range(0, len(passages), _READ):
         read = store.by_keys(passages[start : start + _READ])
@@ -366,7 +346,7 @@ def _embed(
     at_once: int,
     on_event: Listener,
 ) -> None:
-    """Embed batch by batch; each batch is stored before progress is reported."""
+    """Embed windows batch by batch; each batch is stored before its progress is reported."""
     done = 0
     watch = Stopwatch(on_event)
     for batch, vectors in map_threads(partial(_vectors, embedder), _batches(windows), at_once):
@@ -382,7 +362,7 @@ def _batches(windows: Iterator[Window]) -> Iterator[list[Window]]:
 
 
 def _vectors(embedder: "Embedder", windows: Sequence[Window]) -> "NDArray[np.float32]":
-    """Embed windows and check that the vectors can be compared."""
+    """Embed windows, and check the vectors."""
     import numpy as np
 
     found = embedder.embed_passages([window.text for window in windows])

@@ -1,7 +1,7 @@
-"""Indexing: derives references, the BM25 index and the vectors from the store."""
+"""Indexing: everything derived from the store (links of statutes, words, vectors)."""
 
 from collections.abc import Callable, Collection, Iterator
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextlib import AbstractContextManager, closing, contextmanager, nullcontext
 from dataclasses import dataclass, replace
 from datetime import date
 from errno import ENOSPC
@@ -14,15 +14,15 @@ from typing import TYPE_CHECKING, NamedTuple, cast
 
 from localrag.corpus.config import Config, Provisions
 from localrag.corpus.inference.opening import embedder_id, embedder_name, named, open_embedder
-from localrag.corpus.ingest.events import INDEXING, Event, FileFailed, Listener
-from localrag.corpus.store import CorpusStore
-from localrag.corpus.types import ARTICLES
+from localrag.corpus.ingest.events import FINDING_REFERENCES, INDEXING, Event, FileFailed, Listener
+from localrag.corpus.links import ReferenceRow
+from localrag.corpus.store import CorpusStore, Definition
+from localrag.corpus.types import ARTICLES, Document
 from localrag.corpus.workspace import CorpusPaths, Workspace, writing
-from localrag.errors import ModelUnusable, NoWorkers, StorageError
+from localrag.errors import InputError, ModelUnusable, NoWorkers, StorageError
 from localrag.language import N_
 from localrag.law.predicted import fingerprint, predicted_questions
 from localrag.search.indexing.embedding import KeptVectors, embed
-from localrag.search.indexing.linking import link
 from localrag.search.indexing.state import (
     ATTRIBUTES,
     LAYERS,
@@ -35,21 +35,148 @@ from localrag.search.indexing.state import (
 )
 from localrag.text.progress import Stopwatch, ignore
 from localrag_indexes.analysis import Analyzer
-from localrag_indexes.bm25 import BM25Index
-from localrag_indexes.bm25.build import TextEntry, build, update
+from localrag_indexes.bm25 import BM25Index, TextEntry, build, update
 from localrag_indexes.errors import IndexingError, PackageMissing, WorkerNotStarted
 from localrag_indexes.manifest import current, new_generation, sweep
-from localrag_indexes.parallel import Executor, Workers
+from localrag_indexes.parallel import Executor, Workers, map_stream
 from localrag_models.errors import BackendMissing, Cure
 
 if TYPE_CHECKING:
+    from localrag.law.names import LawNames
     from localrag_models.embedding import Embedder
 
 
-# Shares of the passages of a corpus: with more changes, or more deleted entries since the last full
-# build, the index is built from scratch. Deleted entries still count in term weights.
+# Looking for the names of this many changed laws takes as long as reading every law.
+_MANY = 200
+
+
+def link(store: CorpusStore, *, rebuild: bool, workers: int, on_event: Listener) -> tuple[int, int]:
+    """Bring the stored references and definitions up to date with the statutes.
+
+    A statute's references depend on its text and on the names of all laws. So it reads changed
+    statutes, and statutes with an added, removed or reassigned name of a law. A
+    `FileFailed` reports a statute that fails; the rest continues. Returns the numbers of references
+    and of definitions found.
+    """
+    from localrag.law.names import LawNames
+
+    names, before = LawNames.from_rows(store.laws()), LawNames.from_rows(store.linked_names())
+    every = store.law_states()
+    keys = every if rebuild or not before.rows else _to_read(store, every, before, names)
+    find = FindLinks(store.path, names)
+    watch = Stopwatch(on_event)
+
+    def found() -> Iterator[tuple[int, tuple[ReferenceRow, ...], tuple[Definition, ...]]]:
+        for done, (key, links) in enumerate(map_stream(find, keys, workers), start=1):
+            if links.failure:
+                # Not stored as found: the next indexing tries again.
+                on_event(FileFailed(links.law_id, links.failure))
+            else:
+                yield key, links.references, links.definitions
+            watch(FINDING_REFERENCES, done, len(keys))
+
+    with closing(find):
+        return store.replace_links(found(), everything=len(keys) == len(every))
+
+
+def _to_read(
+    store: CorpusStore, every: list[int], before: "LawNames", names: "LawNames"
+) -> list[int]:
+    """The keys of the states of laws with outdated references."""
+    changed = {
+        law_id
+        for law_id in before.rows.keys() | names.rows.keys()
+        if before.rows.get(law_id) != names.rows.get(law_id)
+    }
+    if len(changed) > _MANY:
+        return every
+    unlinked = set(store.law_states(unlinked=True))
+    if not changed:
+        return sorted(unlinked)
+    words = _changed_names(before, names, changed)
+    related = {
+        relative
+        for of in (before, names)
+        for law_id in changed
+        for relative in (*of.parents(law_id), *of.orders(law_id))
+    }
+    return [
+        key for key in every if key in unlinked or _names_one(store.read_words(key), words, related)
+    ]
+
+
+def _changed_names(
+    before: "LawNames", names: "LawNames", changed: Collection[str]
+) -> tuple[str, ...]:
+    """The names and numbers that mean other laws than before."""
+    others = {
+        name
+        for name in before.names.keys() | names.names.keys()
+        if set(before.names.get(name, ())) != set(names.names.get(name, ()))
+    }
+    rows = [of.rows[law_id] for of in (before, names) for law_id in changed if law_id in of.rows]
+    return tuple(others | {row.law_num for row in rows if row.law_num})
+
+
+def _names_one(words: tuple[str, str], names: tuple[str, ...], related: Collection[str]) -> bool:
+    law_id, text = words
+    return law_id in related or any(name in text for name in names)
+
+
+@dataclass(frozen=True, slots=True)
+class Links:
+    """The links of one statute; `failure` is the reason for none."""
+
+    law_id: str
+    references: tuple[ReferenceRow, ...] = ()
+    definitions: tuple[Definition, ...] = ()
+    failure: InputError | None = None
+
+
+class FindLinks:
+    """Finds the links of one statute; can be pickled, and each process opens the store itself."""
+
+    def __init__(self, path: Path, names: "LawNames") -> None:
+        self._path = path
+        self._names = names
+        self._store: CorpusStore | None = None
+
+    def close(self) -> None:
+        if self._store is not None:
+            self._store.close()
+
+    def __call__(self, key: int) -> Links:
+        """Read a state of a statute and find its references and definitions."""
+        if self._store is None:
+            self._store = CorpusStore.open(self._path, read_only=True)
+        document = self._store.read(key)
+        try:
+            return _links(document, self._names)
+        except Exception as error:  # noqa: BLE001 - one odd text must not keep all from being found
+            problem = InputError(
+                N_("Its references and definitions could not be found ({name}: {problem})."),
+                N_("It can be searched all the same."),
+                name=type(error).__name__,
+                problem=str(error),
+            )
+            return Links(document.id, failure=problem)
+
+
+def _links(document: Document, names: "LawNames") -> Links:
+    from localrag.law.definitions import extract_definitions
+    from localrag.law.references import extract_references
+
+    return Links(
+        document.id,
+        tuple(map(ReferenceRow.of, extract_references(document, names))),
+        tuple(extract_definitions(document)),
+    )
+
+
+# Shares of the passages. The index is built from nothing if more have changed, or if more entries
+# have vanished since the last full build: vanished entries still count in the weights of terms.
 _MUCH, _STALE = 0.2, 0.05
-# With fewer passages, starting processes takes longer than analysing.
+# Analysing fewer passages takes less time than starting processes.
 _WORTH_PROCESSES = 2_000
 
 __all__ = ["HERE", "LAYERS", "Elsewhere", "IndexReport", "IndexState", "index", "index_state"]
@@ -57,12 +184,12 @@ __all__ = ["HERE", "LAYERS", "Elsewhere", "IndexReport", "IndexState", "index", 
 
 @dataclass(frozen=True, slots=True)
 class Elsewhere:
-    """Another place for the heavy work of indexing.
+    """Other machines for the heavy work of indexing.
 
     Attributes:
         analysis: analyses text; None for processes of this machine.
-        opener: opens the embedder; None to open it here.
-        at_once: batches embedded at the same time.
+        opener: opens the embedder of the settings; None to open it here.
+        at_once: batches of windows embedded at the same time.
     """
 
     analysis: Executor | None = None
@@ -71,20 +198,20 @@ class Elsewhere:
 
 
 HERE = Elsewhere()
-"""Everything on this machine."""
+"""Everything is done on this machine."""
 
 
 @dataclass(frozen=True, slots=True)
 class IndexReport:
-    """The result of `index`.
+    """The result of an `index`.
 
     Attributes:
-        skipped: everything was current; the counts are 0.
-        passages: newly indexed by words; 0 if only vectors were made.
-        references, definitions: found in statutes.
-        failed: statutes without references, and why; they can be searched.
-        embedded: windows newly embedded.
-        vectors: rows of the vector index, if built.
+        skipped: everything was up to date; the counts are 0.
+        passages: whose words were newly indexed; 0 if only vectors were made.
+        references, definitions: found in the statutes.
+        failed: statutes without references because of an error. They can be searched.
+        embedded: newly embedded windows of passages.
+        vectors: rows of the vector index, if it was built.
         generation: of the store, as indexed.
         seconds: wall time.
     """
@@ -111,29 +238,28 @@ def index(
     elsewhere: Elsewhere = HERE,
     on_event: Listener = ignore,
 ) -> IndexReport:
-    """Update references, definitions, the BM25 index and the vectors.
+    """Bring references, definitions, the BM25 index and the vectors up to date with the store.
 
-    The old indexes answer until the new ones are complete; a failed or killed build leaves them in
-    place. Words are indexed first, whatever happens to the embedder.
+    The old indexes stay in use until the new ones are complete, also if a build fails or is killed.
+    Words come first: they are indexed even if the embedder fails.
 
     Args:
-        workspace: the workspace.
+        workspace: of the corpus.
         corpus: its name.
-        rebuild: also rebuild current indexes; texts are not embedded again.
-        workers: processes, and threads of the graph; with more than 1 the calling script needs
-            the usual ``if __name__ == "__main__"`` guard.
-        embedder: the model for vectors; without one they are unchanged.
-        provisions: the part of a provision to embed.
-        elsewhere: another place for the heavy work.
+        rebuild: rebuild everything; texts are not embedded again.
+        workers: processes, and threads of the graph. With more than 1 the calling script needs the
+            usual ``if __name__ == "__main__"`` guard.
+        embedder: makes vectors; without one they stay as they are.
+        provisions: the part of each provision to embed.
+        elsewhere: other machines for the heavy work.
         on_event: called with `Progress`, `EmbeddingPlanned` and `FileFailed`, in this process.
 
     Raises:
         NotFoundError: there is no such corpus.
         BusyError: another process is writing to the corpus.
-        StorageError: the disk is full or read-only, or memory is too small.
+        StorageError: the disk is full or read-only, or there is not enough memory.
         StoreError: the store is damaged.
-        ModelUnusable: the embedder failed. Words are indexed; finished vectors are kept for the
-            next run.
+        ModelUnusable: the embedder fails. Words are indexed, finished vectors are kept.
     """
     started = perf_counter()
     place = workspace.corpus(corpus)
@@ -165,10 +291,10 @@ def index_as_set(
     elsewhere: Elsewhere = HERE,
     on_event: Listener = ignore,
 ) -> IndexReport:
-    """Run `index` with the embedder of the settings, or the only one installed.
+    """Do the same as `index` with the embedder of the settings, else the installed one.
 
-    The model is loaded only for missing vectors; words are indexed even without it. The settings
-    give the default of `workers`.
+    The model is loaded only if vectors are missing; words are indexed even if it is not installed.
+    Without `workers` the settings give their number.
     """
     started = perf_counter()
     workers = workers or config.ingest.processes
@@ -197,14 +323,7 @@ def index_as_set(
 
 
 class _Source(NamedTuple):
-    """An embedder not loaded yet.
-
-    Attributes:
-        id: of the embedder.
-        load: loads it.
-        provisions: the part of a provision to embed.
-        at_once: batches embedded at the same time.
-    """
+    """An embedder before loading."""
 
     id: str
     load: "Callable[[], AbstractContextManager[Embedder]]"
@@ -213,6 +332,7 @@ class _Source(NamedTuple):
 
 
 def _newest(place: CorpusPaths) -> CorpusStore:
+    # Indexing does not depend on a day.
     return CorpusStore.open(place.store, as_of=date.max)
 
 
@@ -226,10 +346,10 @@ def _words(
     on_event: Listener,
 ) -> IndexReport:
     generation = store.generation
-    # Compare every byte: after a failed search, "up to date" must be true.
+    # Every byte is compared: after a failed search, "up to date" must be true.
     found = state(place, store, deep=True)
     if not rebuild and found is IndexState.FRESH:
-        # A build killed at its end leaves the old index beside the new one.
+        # A build killed at its very end leaves the old index beside the new one.
         sweep(place.bm25)
         sweep(place.questions)
         return IndexReport(True, 0, 0, 0, generation, 0.0)
@@ -260,7 +380,7 @@ def _vectors(
     threads: int,
     on_event: Listener,
 ) -> IndexReport:
-    """Update the vectors; return the report with theirs added."""
+    """Bring the vectors up to date; return the report with their counts."""
     if (
         not rebuild
         and vector_state(place, store, source.id, source.provisions, deep=True) is IndexState.FRESH
@@ -283,13 +403,13 @@ def _vectors(
 
 
 class _Previous(NamedTuple):
-    """The current index, and the changes of the store since.
+    """The current index, and the changes of the store since it was built.
 
     Attributes:
         folder: of the index.
-        gone: first and last key of each run of deleted entries.
+        gone: first and last key of each run of vanished entries.
         added: keys of new passages.
-        stale: number of deleted entries, in all.
+        stale: vanished entries, earlier ones included.
     """
 
     folder: Path
@@ -299,7 +419,7 @@ class _Previous(NamedTuple):
 
 
 def _previous(place: CorpusPaths, store: CorpusStore) -> _Previous | None:
-    """The current index, if built from this store with few changes since."""
+    """The current index, if it was built from this store and little has changed since."""
     folder = current(place.bm25)
     if folder is None:
         return None
@@ -312,7 +432,7 @@ def _previous(place: CorpusPaths, store: CorpusStore) -> _Previous | None:
             return None  # Another store may have given the same keys to other passages.
         earlier, now = int(extra.get("stale", 0)), 0
         in_run = False
-        # Keys are compared one by one; only differences are kept in memory.
+        # There may be millions of keys: only different ones are kept.
         for key, had, has in _compared(index.keys(), store.distinct(LAYERS)):
             if not had:
                 added.add(key)
@@ -320,7 +440,7 @@ def _previous(place: CorpusPaths, store: CorpusStore) -> _Previous | None:
                 in_run = False
             else:
                 now += 1
-                # No key of a run remains, so one condition deletes it.
+                # No remaining key is between the keys of a run, so one condition removes it.
                 first = gone.pop()[0] if in_run else key
                 gone.append((first, key))
                 in_run = True
@@ -343,7 +463,7 @@ def _build(
     workers: Workers,
     on_event: Listener,
 ) -> int:
-    """Build the BM25 index, from scratch or from the current one; return its new entries."""
+    """Build the index of words, from the current one if possible; return how many were added."""
     watch = Stopwatch(on_event)
     total = store.count(LAYERS) if previous is None else len(previous.added)
     extra = {**origin(store), "unlinked": unlinked}
@@ -407,7 +527,7 @@ def _failures_named(place: CorpusPaths) -> Iterator[None]:
 
 @contextmanager
 def _words_stay(corpus: str) -> Iterator[None]:
-    """Add to model errors that words are indexed anyway."""
+    """Say in errors of the model: the words are indexed."""
     try:
         with named(), _package_named():
             yield
@@ -432,9 +552,9 @@ def _package_named() -> Iterator[None]:
 
 
 def _questions(store: CorpusStore) -> Iterator[TextEntry]:
-    """Predicted questions by the key of their provision, for an index of their own.
+    """The predicted questions of each provision, by its key, for an index of their own.
 
-    Mixed with the words of provisions, they would change the weights of words.
+    Among the words of the provisions they would change the frequencies of terms.
     """
     for law, articles in groupby(store.article_keys(), itemgetter(0)):
         about = attributes(store.document(law), ARTICLES)

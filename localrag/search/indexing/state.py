@@ -1,4 +1,4 @@
-"""Whether the indexes of a corpus are current."""
+"""Whether the indexes of a corpus match its store, and the lock of its writer."""
 
 from datetime import date
 from enum import StrEnum
@@ -16,13 +16,13 @@ from localrag_indexes.errors import IndexingError, IndexVersionError
 from localrag_indexes.manifest import IndexManifest, current
 
 LAYERS = (ARTICLES, PASSAGES, TRIPLES)
-"""Layers searched by words: citable units."""
+"""Layers whose words are searched."""
 
 
 class IndexState(StrEnum):
-    """The state of an index relative to its store.
+    """Whether an index matches its store.
 
-    OUTDATED: written by another version, or with another analyzer or model.
+    An outdated one was written by another version, or with another analyzer or model.
     """
 
     FRESH = "fresh"
@@ -33,12 +33,9 @@ class IndexState(StrEnum):
 
 
 def index_state(workspace: Workspace, corpus: str, *, deep: bool = False) -> IndexState:
-    """The state of the BM25 index of a corpus.
+    """Whether the BM25 index of a corpus can be used.
 
-    Args:
-        workspace: the workspace.
-        corpus: its name.
-        deep: compare every byte with its checksum, even of files checked before.
+    With `deep` every byte is compared with its checksum, also of files compared before.
 
     Raises:
         NotFoundError: there is no such corpus.
@@ -50,7 +47,7 @@ def index_state(workspace: Workspace, corpus: str, *, deep: bool = False) -> Ind
 
 
 def state(place: CorpusPaths, store: CorpusStore, *, deep: bool = False) -> IndexState:
-    """As `index_state`, for an open store."""
+    """The same for an open store; see `index_state`."""
     manifest = _manifest(place.bm25, deep=deep)
     if isinstance(manifest, IndexState):
         return manifest
@@ -68,10 +65,10 @@ def state(place: CorpusPaths, store: CorpusStore, *, deep: bool = False) -> Inde
 
 
 def opened_from(place: CorpusPaths) -> tuple[object, ...]:
-    """What a new `Retriever` would read: store, generations of the indexes, today.
+    """The state that a `Retriever` reads: store, generations of the indexes, today.
 
-    If this changes, open a new one: the corpus was indexed, removed or replaced, its layers were
-    prepared, or a new day brought other states of laws into force.
+    If it differs, open the retriever again: the corpus was indexed, removed, replaced or prepared
+    meanwhile, or a new day began with other states of laws.
     """
     layers = (place.layer_words, place.layer_vectors)
     roots = (place.bm25, place.questions, place.vectors, *layers)
@@ -86,14 +83,9 @@ def vector_state(
     *,
     deep: bool = False,
 ) -> IndexState:
-    """The state of the vectors of a corpus; loads no model.
+    """Whether the vectors of a corpus can be used; loads no model.
 
-    Args:
-        place: the corpus.
-        store: its open store.
-        model: id of the expected embedder; None for any.
-        provisions: the expected part of provisions; None for any.
-        deep: compare every byte with its checksum, even of files checked before.
+    An empty `model` and None for `provisions` match any index. `deep` is as in `index_state`.
     """
     manifest = _manifest(place.vectors, deep=deep)
     if isinstance(manifest, IndexState):
@@ -107,12 +99,12 @@ def vector_state(
 
 
 def origin(store: CorpusStore) -> dict[str, Any]:
-    """The origin of a new index, for its manifest."""
+    """The source of an index built now, for its manifest."""
     return {"stamp": store.stamp, "generation": store.generation, "layers": list(LAYERS)}
 
 
 def _manifest(root: Path, *, deep: bool) -> IndexManifest | IndexState:
-    """The manifest of the current generation, or its problem."""
+    """The manifest of the current generation, or its error."""
     folder = current(root)
     if folder is None:
         return IndexState.MISSING
@@ -127,11 +119,11 @@ def _manifest(root: Path, *, deep: bool) -> IndexManifest | IndexState:
 
 
 ATTRIBUTES = ("document", "kind", "law_type", "layer", "date")
-"""Attributes of every index of a corpus."""
+"""Attributes in every index of a corpus."""
 
 
 def attributes(document: DocumentInfo | Document, layer: str) -> dict[str, str]:
-    """The attributes of a document's passages in a layer, without empty ones.
+    """The attributes of the passages of a document in a layer, without empty ones.
 
     Dates are ISO dates and compare as strings.
     """

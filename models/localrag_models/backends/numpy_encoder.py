@@ -1,10 +1,9 @@
-"""Encoders of the BERT family computed by NumPy: a question is embedded without loading PyTorch.
+"""Encoders of the BERT family in NumPy: a question is embedded without loading PyTorch.
 
-Importing PyTorch and its company takes ten seconds and a gigabyte, which pays for a corpus and
-not for one question. What is computed is the same, to rounding: BERT (Devlin et al. 2019,
-section 3) and XLM-RoBERTa (Conneau et al. 2020), whose layers are those of the Transformer
-(Vaswani et al. 2017, section 3). ONNX Runtime and llama.cpp would need the weights in another
-format, and load the whole vocabulary of a multilingual model with them.
+Importing PyTorch takes ten seconds and a gigabyte, too much for one question. The results are the
+same, to rounding: BERT (Devlin et al. 2019, section 3) and XLM-RoBERTa (Conneau et al. 2020), with
+the layers of the Transformer (Vaswani et al. 2017, section 3). ONNX Runtime and llama.cpp need the
+weights in another format, and load the whole vocabulary.
 """
 
 import json
@@ -17,8 +16,8 @@ from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
+from localrag_models.embedding import nmt_nfkc
 from localrag_models.files import PIECES
-from localrag_models.windows import nmt_nfkc
 
 if TYPE_CHECKING:
     import numpy as np
@@ -33,7 +32,7 @@ _ARCHITECTURES = ("BertModel", "XLMRobertaModel", "RobertaModel")
 
 
 class NumpyEncoder:
-    """An embedder in the sentence-transformers format; see `of` for which.
+    """An embedder in the sentence-transformers format; see `of` for its limits.
 
     Attributes:
         dimension: length of a vector.
@@ -57,14 +56,10 @@ class NumpyEncoder:
 
     @classmethod
     def of(cls, folder: Path, config: Mapping[str, Any]) -> Self | None:
-        """Open a model; None where it is none of those computed here.
+        """Open a model, or return None if it cannot be computed here.
 
-        Those are encoders of the BERT family with all weights in one file of floats, whose states
-        are pooled by their mean or their first.
-
-        Args:
-            folder: the model, whose files have been checked.
-            config: settings of its transformer.
+        It must be an encoder of the BERT family with all weights in one file of floats, pooled by
+        mean or by first state. `config` are the settings of its transformer; its files are checked.
         """
         pooling = _pooling(folder)
         if not (
@@ -109,7 +104,7 @@ class NumpyEncoder:
         return self._normalised(rows, scale, self._read("embeddings.LayerNorm.bias"))
 
     def _after(self, states: "Array", layer: Mapping[str, "Array"]) -> "Array":
-        """The states behind a layer, shape ``(tokens, width)`` like those before it."""
+        """The states after a layer, shape ``(tokens, width)``."""
         import numpy as np
 
         def linear(name: str, inputs: "Array") -> "Array":
@@ -160,12 +155,9 @@ _LAYER = tuple(
 
 
 def _mapped(path: Path) -> "Weights":
-    """The tensors of a file in the safetensors format that are single or half floats, by name.
+    """The tensors with single or half floats of a safetensors file, by name.
 
-    They are views of the mapped file: its own library would copy them, twice the memory.
-
-    Raises:
-        ValueError: the file is cut short.
+    They are views of the mapped file: its own library would copy them and double the memory.
     """
     import numpy as np
 
@@ -180,7 +172,7 @@ def _mapped(path: Path) -> "Weights":
 
 
 def _pooling(folder: Path) -> str:
-    """How the states of the tokens make up the vector of a text; "" where parts follow."""
+    """How the states of the tokens become the vector of a text; "" for other parts."""
     modules = json.loads((folder / "modules.json").read_text(encoding="utf-8"))
     kinds = [str(module.get("type")).rpartition(".")[2] for module in modules]
     if kinds[:2] != ["Transformer", "Pooling"] or kinds[2:] not in ([], ["Normalize"]):
@@ -210,7 +202,7 @@ def _gelu(values: "Array") -> "Array":
 
 
 def _tokenizer(folder: Path) -> Callable[[str], list[int]]:
-    """What turns a text into tokens, those included that begin and end a sequence."""
+    """A function from a text to its tokens, those at begin and end included."""
     path = folder / "tokenizer.json"
     pieces = folder / PIECES
     if not (pieces.is_file() and pieces.stat().st_mtime_ns >= path.stat().st_mtime_ns):
@@ -220,7 +212,7 @@ def _tokenizer(folder: Path) -> Callable[[str], list[int]]:
         try:
             _write_pieces(settings["model"], pieces)
         except (OSError, sqlite3.Error):
-            # A folder that cannot be written costs a second with each start.
+            # A read-only folder costs a second at each start.
             return _by_library(path)
     return _Unigram(pieces, partial(_by_library, path))
 
@@ -231,22 +223,18 @@ def _by_library(path: Path) -> Callable[[str], list[int]]:
     tokenizer: Any = Tokenizer.from_file(str(path))
     tokenizer.no_truncation()
     tokenizer.no_padding()
-    # Nothing in a text acts as a control token.
+    # Text never acts as a control token.
     tokenizer.encode_special_tokens = True
     normalises = type(tokenizer.model).__name__ == "Unigram"
     return lambda text: list(tokenizer.encode(nmt_nfkc(text) if normalises else text).ids)
 
 
 class _Unigram:
-    """Cuts a text into the pieces that are likeliest together (Kudo 2018, section 3.2).
+    """Cuts a text into its most likely pieces (Kudo 2018, section 3.2).
 
-    Libraries read all 250,000 pieces of a multilingual vocabulary before they cut a question of
-    twenty: half a second and 50 MB or more. Here those are looked up that the text can hold; who
-    cuts many texts gets the library.
-
-    Args:
-        pieces: of the vocabulary.
-        library: what cuts many texts, loaded once they come.
+    Libraries read all 250,000 pieces of a multilingual vocabulary to cut a question of twenty: half
+    a second and at least 50 MB. Here pieces are looked up one by one in the table `pieces`;
+    `library` takes over after many texts.
     """
 
     def __init__(self, pieces: Path, library: Callable[[], Callable[[str], list[int]]]) -> None:
@@ -294,14 +282,14 @@ class _Unigram:
         return found
 
 
-# Characters that are cut before the library is worth its second.
+# Characters that are cut before loading the library is worth a second.
 _BY_TABLE = 20_000
-# What SentencePiece takes from the least score for a character that no piece has.
+# SentencePiece subtracts this from the least score for an unknown character.
 _UNKNOWN_PENALTY = 10.0
 
 
 def _is_unigram(settings: Mapping[str, Any]) -> bool:
-    """Whether the vocabulary in a ``tokenizer.json`` is one that `_Unigram` reads."""
+    """Whether `_Unigram` can read the vocabulary in a ``tokenizer.json``."""
     model, frame = settings["model"], settings.get("post_processor") or {}
     parts = (part for part in frame.get("single", ()) if "SpecialToken" in part)
     around = [part["SpecialToken"]["id"] for part in parts]
@@ -314,11 +302,7 @@ def _is_unigram(settings: Mapping[str, Any]) -> bool:
 
 
 def _write_pieces(model: Mapping[str, Any], path: Path) -> None:
-    """Write the pieces of a vocabulary where they are looked up one by one.
-
-    Raises:
-        OSError, sqlite3.Error: they cannot be written.
-    """
+    """Write the pieces of a vocabulary into a table."""
     numbers = {piece: number for number, (piece, _) in enumerate(model["vocab"])}
     about = {
         "begin": numbers["<s>"],

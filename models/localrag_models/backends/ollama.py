@@ -1,16 +1,21 @@
-"""Models that an Ollama server runs (its API as of version 0.34; older ones are understood)."""
+"""Models on an Ollama server (API of version 0.34; older ones are understood)."""
 
 import os
 from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import closing, contextmanager
-from dataclasses import dataclass
 from functools import cache
 from hashlib import blake2b
 from typing import TYPE_CHECKING
 
 import httpx
 
-from localrag_models.backends.servers.chat import Event, ServerChat, likely
+from localrag_models.backends.servers.chat import (
+    LARGEST_DEFAULT,
+    Event,
+    ServerChat,
+    agreed_context,
+    likely,
+)
 from localrag_models.backends.servers.embedder import (
     LARGEST_INPUT,
     ServerEmbedder,
@@ -28,11 +33,10 @@ from localrag_models.backends.servers.http import (
     warn,
 )
 from localrag_models.chat import ChatRequest, Finish, never
-from localrag_models.embedding import Prefixes
+from localrag_models.embedding import Prefixes, well_formed
 from localrag_models.errors import (
     N_,
     BackendMissing,
-    ContextExceeded,
     Cure,
     ModelError,
     ModelMissing,
@@ -41,15 +45,14 @@ from localrag_models.errors import (
     WrongKind,
 )
 from localrag_models.files import Progress, silent
-from localrag_models.runtimes import ModelSpec
-from localrag_models.windows import well_formed
+from localrag_models.runtimes import ModelSpec, OllamaModel
 
 if TYPE_CHECKING:
     from ollama import Client, ListResponse, ProgressResponse
 
     from localrag_models.embedding import Vectors
 
-_LARGEST_DEFAULT = 8192
+_LESS = N_("{model!r} has a context of {available:,} tokens, not of {needed:,}.")
 _LIST_SECONDS = 30.0
 _PULL_SECONDS = 300.0
 _READ_BY_THE_CLIENT = frozenset(
@@ -57,42 +60,10 @@ _READ_BY_THE_CLIENT = frozenset(
 )
 
 
-@dataclass(frozen=True, slots=True)
-class OllamaModel:
-    """A model on an Ollama server.
-
-    Attributes:
-        name: as the server knows it, ``qwen3:8b``.
-        size: bytes.
-        digest: of the model, hexadecimal; changes with its weights.
-        family: architecture, ``qwen3``.
-        parameters: how many, as the server writes it, ``8.2B``.
-        quantization: ``Q4_K_M``.
-    """
-
-    name: str
-    size: int
-    digest: str
-    family: str
-    parameters: str
-    quantization: str
-
-
 class OllamaServer(Server):
     """An Ollama server.
 
-    Args:
-        address: of the server.
-        timeout: seconds without a byte after which it counts as stuck.
-        model: the one to be asked about, where it is about one.
-
-    Raises:
-        ServerRefused: `address` is none.
-        ModelMissing: `model` is empty.
-        BackendMissing: the client of Ollama cannot be loaded.
-
-    Attributes:
-        model: as it is sent.
+    `timeout` is in seconds without a byte, `model` the name for requests about one.
     """
 
     def __init__(self, address: str, *, timeout: float, model: str | None = None) -> None:
@@ -112,14 +83,13 @@ class OllamaServer(Server):
             self._ollama = _client_class()(
                 self.address,
                 follow_redirects=False,
-                # Its own error loses the status where the body is JSON, but no object.
+                # The client's own error has no status if the body is JSON but no object.
                 event_hooks={"request": [_drop_key], "response": [self._demand_ok]},
-                # With a key given it does not read OLLAMA_API_KEY, meant for another server.
+                # With a key given it does not read OLLAMA_API_KEY, which is for another server.
                 **{**self._options, "headers": {"Authorization": "dropped"}},
             )
 
     def refusal(self, status: int, message: str) -> ModelError:
-        """The error that an HTTP status and the server's words stand for."""
         if status == 404 and "model" in message:
             return self.missing()
         if "does not support" in message:
@@ -134,10 +104,10 @@ class OllamaServer(Server):
 
     @contextmanager
     def client(self) -> Iterator["Client"]:
-        """The client that Ollama publishes; nothing but calls of it may stand in the block.
+        """The client that Ollama publishes; the block may only call it.
 
         Raises:
-            ModelError: by the status; `ServerBroke` for an answer that is not what it should be.
+            ModelError: by the status; `ServerBroke` for an invalid answer.
         """
         with self._failures():
             try:
@@ -145,21 +115,20 @@ class OllamaServer(Server):
             except ConnectionError as error:
                 raise self._unreachable(error.__context__) from error
             except (ValueError, TypeError, AttributeError, RecursionError) as error:
-                # The client lets through whatever json and pydantic make of an answer.
+                # The client passes on any error of json and pydantic.
                 sent = getattr(error, "doc", "") or " ".join(str(error).splitlines()[:3])
                 raise self.broke(
-                    N_("{server} sent what is no answer of Ollama: {said!r}"), said=excerpt(sent)
+                    N_("{server} sent an answer that is not Ollama's: {said!r}"), said=excerpt(sent)
                 ) from error
 
     def show(self) -> "ModelCard":
-        """What the server says about the model.
+        """Ask the server about the model.
 
         Raises:
-            ModelMissing: it has none of this name.
-            ServerRefused: the model is not on this server, which would hand every prompt on to
-                another host.
+            ModelMissing: it has no model of this name.
+            ServerRefused: the model is on another host, which would get every prompt.
         """
-        # The client drops `remote_host`, and insists on fields that such cards lack.
+        # The client drops `remote_host`, and requires fields that such cards do not have.
         shown = self.post("/api/show", {"model": self.model})
         if host := shown.get("remote_host"):
             raise ServerRefused(
@@ -175,7 +144,6 @@ class OllamaServer(Server):
         return ModelCard(shown)
 
     def models(self) -> list[OllamaModel]:
-        """The models that it has."""
         with self.client() as client:
             listed = client.list().models
         return [_model(each) for each in listed]
@@ -190,18 +158,17 @@ class OllamaServer(Server):
         )
 
     def close(self) -> None:
-        """Close the connections."""
         self._ollama.close()  # type: ignore[no-untyped-call]
         super().close()
 
 
 class ModelCard:
-    """What a server says about a model.
+    """A server's description of a model.
 
     Attributes:
-        capabilities: what the model can do; None where the server is too old to tell.
-        context: tokens the model was trained to take; 0 where nobody says.
-        dimension: length of its vectors; 0 where nobody says.
+        capabilities: of the model; None on an old server.
+        context: tokens the model was trained for; 0 if unknown.
+        dimension: length of its vectors; 0 if unknown.
     """
 
     def __init__(self, shown: Json) -> None:
@@ -220,8 +187,8 @@ class ModelCard:
 @cache
 def _client_class() -> "type[Client]":
     try:
-        # Its package makes a client while it is imported, and fails where the environment
-        # names a host, a proxy or a certificate that is none.
+        # Its package creates a client on import, and fails if the environment names an invalid
+        # host, proxy or certificate.
         with _environment_hidden():
             from ollama import Client
     except ImportError as error:
@@ -253,19 +220,12 @@ def _drop_key(request: httpx.Request) -> None:
 
 
 class OllamaChat(ServerChat):
-    """A chat model that an Ollama server runs.
+    """A chat model on an Ollama server.
 
-    Args:
-        model: its name there, ``qwen3:8b``.
-        server: address of the server.
-        context: tokens of prompt and reply; 0 for what the model has, at most 8,192.
-        timeout: seconds without a byte after which the server counts as stuck; loading a model
-            takes part of them.
-        parallel: calls sent at the same time (the server's OLLAMA_NUM_PARALLEL).
-        on_retry: told of each failure that is followed by another attempt.
+    The arguments are fields of `ModelSpec`; `on_retry` is called before each further attempt.
 
     Raises:
-        ServerUnreachable: nobody answers.
+        ServerUnreachable: no server answers.
         ModelMissing: the server has no such model.
         WrongKind: the model cannot chat.
         ContextExceeded: `context` is more than the model has.
@@ -284,12 +244,19 @@ class OllamaChat(ServerChat):
         ollama = OllamaServer(server, timeout=timeout, model=model)
         try:
             card = ollama.show()
-            context = _agreed(model, card, context)
+            _demand(
+                model,
+                card,
+                "completion",
+                N_("{model!r} is not a chat model: it offers {capabilities}."),
+                N_("Choose a model that can chat."),
+            )
+            context = agreed_context(model, _LESS, context, card.context, LARGEST_DEFAULT)
         except BaseException:
             ollama.close()
             raise
         super().__init__(model, ollama, context=context, parallel=parallel, on_retry=on_retry)
-        # A model that cannot think may refuse to be told about it.
+        # A model that cannot think may refuse the option.
         self._can_think = card.capabilities is None or "thinking" in card.capabilities
 
     def _exchange(self, request: ChatRequest, candidates: int) -> tuple[str, Json]:
@@ -297,7 +264,7 @@ class OllamaChat(ServerChat):
             "model": self._model,
             "messages": self._sent(request.messages),
             "stream": True,
-            # Servers since 0.12.4 then refuse a prompt that is too long; older ones cut it.
+            # Servers since 0.12.4 then refuse a long prompt; older ones cut it.
             "truncate": False,
             "shift": False,
             "options": {
@@ -307,7 +274,7 @@ class OllamaChat(ServerChat):
                 "top_p": request.top_p,
                 "seed": request.seed,
                 "stop": list(request.stop),
-                # A quotation repeats its source: the penalty that servers apply would bend it.
+                # A quotation repeats its source: the servers' penalty would change it.
                 "repeat_penalty": 1.0,
             },
         }
@@ -336,43 +303,18 @@ class OllamaChat(ServerChat):
         )
 
 
-def _agreed(model: str, card: ModelCard, context: int) -> int:
-    if card.capabilities is not None and "completion" not in card.capabilities:
-        raise WrongKind(
-            N_("{model!r} is no chat model: it offers {capabilities}."),
-            N_("Choose a model that can chat."),
-            model=model,
-            capabilities=", ".join(card.capabilities),
-        )
-    if context and card.context and context > card.context:
-        raise ContextExceeded(
-            N_("{model!r} has a context of {available:,} tokens, not of {needed:,}."),
-            Cure.SMALLER_CONTEXT,
-            needed=context,
-            available=card.context,
-            model=model,
-        )
-    return context or min(card.context or _LARGEST_DEFAULT, _LARGEST_DEFAULT)
-
-
 def _finish(told: Json) -> Finish:
     return Finish.LENGTH if told.get("done_reason") == "length" else Finish.STOP
 
 
 class OllamaEmbedder(ServerEmbedder):
-    """An embedding model that an Ollama server runs; fulfils `localrag_models.embedding.Embedder`.
+    """An embedding model on an Ollama server; fulfils `localrag_models.embedding.Embedder`.
 
-    Args:
-        model: its name there, ``bge-m3``.
-        server: address of the server.
-        timeout: seconds without a byte after which the server counts as stuck.
-        prefixes: what is put before queries and passages; None for those of the families E5 and
-            nomic-embed-text, told by the name, and none for others.
-        id: names model and weights; empty for `embedder_id`.
-        on_retry: told of each failure that is followed by another attempt.
+    The arguments are as in `OllamaChat`. `prefixes` None takes the prefixes of the families E5 and
+    nomic-embed-text, by the name.
 
     Raises:
-        ServerUnreachable: nobody answers.
+        ServerUnreachable: no server answers.
         ModelMissing: the server has no such model.
         WrongKind: the model cannot embed.
     """
@@ -390,7 +332,13 @@ class OllamaEmbedder(ServerEmbedder):
         self._server = OllamaServer(server, timeout=timeout, model=model)
         try:
             card = self._server.show()
-            _demand_embedder(model, card)
+            _demand(
+                model,
+                card,
+                "embedding",
+                N_("{model!r} is not an embedder: it offers {capabilities}."),
+                N_("Choose an embedding model, for example bge-m3."),
+            )
             self._input = min(card.context or LARGEST_INPUT, LARGEST_INPUT)
             super().__init__(
                 id or embedder_id(ModelSpec(name=model, server=server, prefixes=prefixes)),
@@ -420,7 +368,6 @@ class OllamaEmbedder(ServerEmbedder):
         return np.asarray(told.embeddings, np.float32)
 
     def _fit(self, rows: Sequence[Sequence[float]]) -> bool:
-        """Whether every row is of the length that is expected; at first, of the same one."""
         lengths = {len(row) for row in rows}
         return lengths == {getattr(self, "dimension", max(lengths))} - {0}
 
@@ -429,11 +376,11 @@ class OllamaEmbedder(ServerEmbedder):
 
 
 def embedder_id(spec: ModelSpec) -> str:
-    """Names an embedder and its weights, without loading it: "bge-m3:latest@79076464 (Ollama)".
+    """The id of an embedder and its weights, without loading it: "bge-m3:latest@79076464 (Ollama)".
 
     Raises:
         ModelMissing: the server has no such model.
-        ModelError: the server cannot be asked.
+        ModelError: the server does not answer.
     """
     model = spec.name
     full = model if ":" in model.rsplit("/", 1)[-1] else f"{model}:latest"
@@ -446,22 +393,14 @@ def embedder_id(spec: ModelSpec) -> str:
     return f"{full}@{blake2b(weights.encode(), digest_size=4).hexdigest()} (Ollama)"
 
 
-def _demand_embedder(model: str, card: ModelCard) -> None:
-    if card.capabilities is not None and "embedding" not in card.capabilities:
-        raise WrongKind(
-            N_("{model!r} is no embedder: it offers {capabilities}."),
-            N_("Choose an embedding model, for example bge-m3."),
-            model=model,
-            capabilities=", ".join(card.capabilities),
-        )
+def _demand(model: str, card: ModelCard, capability: str, cause: str, cure: str) -> None:
+    if card.capabilities is not None and capability not in card.capabilities:
+        capabilities = ", ".join(card.capabilities)
+        raise WrongKind(cause, cure, model=model, capabilities=capabilities)
 
 
 def list_models(server: str) -> list[OllamaModel]:
-    """The models an Ollama server has.
-
-    Raises:
-        ModelError: the server cannot be asked.
-    """
+    """List the models of an Ollama server, or raise a `ModelError`."""
     with closing(OllamaServer(server, timeout=_LIST_SECONDS)) as ollama:
         return ollama.models()
 
@@ -472,20 +411,13 @@ def pull_model(
     on_progress: Progress = silent,
     cancelled: Callable[[], bool] = never,
 ) -> None:
-    """Have an Ollama server fetch a model from its library; a broken pull goes on where it was.
-
-    Args:
-        model: its name in the library.
-        server: address of the server.
-        on_progress: told what the server is doing, in its words, and how many bytes of the file
-            that it is fetching are there and in all; 0 where it fetches none.
-        cancelled: asked at each sign of progress.
+    """Let an Ollama server fetch a model from its library; a broken pull continues where it was.
 
     Raises:
         ModelMissing: its library has no such model.
-        TransferFailed: the pull did not end well.
-        Cancelled: `cancelled` was true (from `backends.servers.http`).
-        ModelError: the server cannot be asked.
+        TransferFailed: the pull failed.
+        StreamLeft: `cancelled` returned true.
+        ModelError: the server does not answer.
     """
     done = False
     with closing(OllamaServer(server, timeout=_PULL_SECONDS, model=model)) as ollama:
@@ -541,7 +473,7 @@ def _model(listed: "ListResponse.Model") -> OllamaModel:
 
 
 def open_chat(spec: ModelSpec) -> OllamaChat:
-    """Ask the server for a chat model."""
+    """Open a chat model of the server."""
     return OllamaChat(
         spec.name,
         server=spec.server,
@@ -552,5 +484,5 @@ def open_chat(spec: ModelSpec) -> OllamaChat:
 
 
 def open_embedder(spec: ModelSpec) -> OllamaEmbedder:
-    """Ask the server for an embedder."""
+    """Open an embedder of the server."""
     return OllamaEmbedder(spec.name, server=spec.server, prefixes=spec.prefixes, id=spec.id)

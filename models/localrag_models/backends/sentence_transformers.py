@@ -10,7 +10,14 @@ from typing import TYPE_CHECKING, Any
 from unittest import mock
 
 from localrag_models.backends.numpy_encoder import NumpyEncoder
-from localrag_models.embedding import E5, Prefixes, WindowedEmbedder
+from localrag_models.embedding import (
+    E5,
+    LONGEST_WINDOW,
+    Prefixes,
+    WindowedEmbedder,
+    WindowedReranker,
+    nmt_nfkc,
+)
 from localrag_models.errors import (
     N_,
     BackendMissing,
@@ -22,9 +29,8 @@ from localrag_models.errors import (
     WrongKind,
 )
 from localrag_models.files import fingerprint
-from localrag_models.reranking import WindowedReranker
+from localrag_models.manifest import is_cross_encoder, json_object, prompts_of
 from localrag_models.runtimes import ModelSpec
-from localrag_models.windows import LONGEST_WINDOW, nmt_nfkc
 
 if TYPE_CHECKING:
     import numpy as np
@@ -34,24 +40,19 @@ if TYPE_CHECKING:
 
 _PICKLES = frozenset({".bin", ".pt", ".pth", ".pkl", ".ckpt"})
 _TRUSTED = "sentence_transformers."
-# On a processor more fits no cache and is slower; an accelerator has to be kept busy.
+# On a processor more does not fit into the cache and is slower; an accelerator needs more.
 _TOKENS_ON_PROCESSOR = 512
 _TOKENS_ON_ACCELERATOR = 32_768
-# Loading PyTorch takes as long as computing so many by NumPy.
+# Loading PyTorch takes as long as computing this many by NumPy.
 _FEW_TOKENS = 2_048
 _NOT_LOADED = N_("The model in {path} cannot be loaded ({why}).")
 
 
 class SentenceTransformersEmbedder(WindowedEmbedder):
-    """An embedder run by PyTorch, or by NumPy where there are only a few texts.
+    """An embedder run by PyTorch, or by NumPy for a few texts.
 
-    Args:
-        folder: the model, as sentence-transformers saves it.
-        id: names model and weights; empty, made of the name and contents of the folder.
-        prefixes: what the model was trained to see before queries and passages; None for the
-            prompts in its settings, else those of E5.
-        device: ``cpu``, ``auto``, or as PyTorch names it (``cuda:0``).
-        threads: to compute with, for everything in PyTorch; 0 leaves them as they are.
+    `device` is ``cpu``, ``auto``, or a name of PyTorch (``cuda:0``); the other arguments are fields
+    of `ModelSpec`. `prefixes` None takes the prompts in its settings, else the ones of E5.
 
     Raises:
         ModelMissing: there is no such folder.
@@ -59,8 +60,8 @@ class SentenceTransformersEmbedder(WindowedEmbedder):
         WrongKind: it holds no embedder.
         BackendMissing: sentence-transformers is not installed.
         OutOfMemory: it does not fit.
-        ModelError: there is no such device. PyTorch is loaded with the first call that needs it,
-            which then has the last four of these errors.
+        ModelError: there is no such device. PyTorch is loaded by the first call that needs it; that
+            call may raise the last four.
     """
 
     def __init__(
@@ -73,15 +74,15 @@ class SentenceTransformersEmbedder(WindowedEmbedder):
         threads: int = 0,
     ) -> None:
         config = _read_config(folder)
-        if _scores_pairs(config):
+        if is_cross_encoder(config):
             raise WrongKind(N_("{path} holds a reranker, not an embedder."), path=folder)
         _check_modules(folder)
         self._folder, self._device, self._threads = folder, device, threads
         with _failing_as(ModelDamaged, _NOT_LOADED, folder):
             self._few = NumpyEncoder.of(folder, config)
-        settings = folder / "config_sentence_transformers.json"
-        prompts = _read_json(settings, dict).get("prompts", {}) if settings.is_file() else {}
-        prefixes = prefixes or _prefixes(prompts)
+        if prefixes is None:
+            said = prompts_of(folder)
+            prefixes = E5 if said == Prefixes() else said
         named = id or f"{folder.name}@{fingerprint(_deciding_files(folder), also=repr(prefixes))}"
         dimension = self._few.dimension if self._few else self._many.dimension
         super().__init__(named, dimension, _max_tokens(folder, config), prefixes)
@@ -119,12 +120,11 @@ class _PyTorch:
             _check_complete(folder, self._model[0].auto_model)
             self._tokenizer = _Tokenizer(self._model.tokenizer)
             self.dimension = self._model.get_embedding_dimension() or 0
-        # Prefixes are added by `WindowedEmbedder`, where their tokens are counted.
+        # `WindowedEmbedder` adds the prefixes and counts their tokens.
         self._model.default_prompt_name = None
         self._folder = folder
 
     def counts(self, texts: Sequence[str]) -> list[int]:
-        """Tokens of each text, special tokens included."""
         return self._tokenizer.counts(texts, special=True)
 
     def encode(self, windows: Sequence[str], tokens: Sequence[int]) -> "Vectors":
@@ -144,19 +144,7 @@ class _PyTorch:
 class CrossEncoderReranker(WindowedReranker):
     """A cross-encoder with one label, run by PyTorch.
 
-    Args:
-        folder: the model, as sentence-transformers or transformers saves it.
-        id: names model and weights; empty, made of the name and contents of the folder.
-        device: ``cpu``, ``auto``, or as PyTorch names it (``cuda:0``).
-        threads: to compute with, for everything in PyTorch; 0 leaves them as they are.
-
-    Raises:
-        ModelMissing: there is no such folder.
-        ModelDamaged: a file is missing, cut short, or could run a program when loaded.
-        WrongKind: it holds no reranker, or one with several labels.
-        BackendMissing: sentence-transformers is not installed.
-        OutOfMemory: it does not fit.
-        ModelError: there is no such device.
+    The arguments are as in `SentenceTransformersEmbedder`.
     """
 
     def __init__(
@@ -168,7 +156,7 @@ class CrossEncoderReranker(WindowedReranker):
         threads: int = 0,
     ) -> None:
         config = _read_config(folder)
-        if not _scores_pairs(config):
+        if not is_cross_encoder(config):
             raise WrongKind(N_("{path} holds no reranker."), path=folder)
         with _loading(folder, device, threads) as arguments:
             from sentence_transformers import CrossEncoder
@@ -214,11 +202,7 @@ class CrossEncoderReranker(WindowedReranker):
 
 
 class _Tokenizer:
-    """The tokenizer of a model, for which text is nothing but text.
-
-    Args:
-        tokenizer: of transformers.
-    """
+    """The tokenizer of a model; text never acts as a control token."""
 
     def __init__(self, tokenizer: Any) -> None:
         tokenizer.split_special_tokens = True
@@ -226,11 +210,10 @@ class _Tokenizer:
         self._normalises = type(tokenizer.backend_tokenizer.model).__name__ == "Unigram"
 
     def normal(self, text: str) -> str:
-        """`text` as it has to be given to the model."""
         return nmt_nfkc(text) if self._normalises else text
 
     def counts(self, texts: Sequence[str], *, special: bool) -> list[int]:
-        """Tokens of each text; with `special`, those included that begin and end a sequence."""
+        """Tokens of each text; `special` includes those at begin and end."""
         if not texts:
             return []
         encoded = self._tokenizer(
@@ -243,14 +226,13 @@ class _Tokenizer:
 
     @property
     def special_in_pair(self) -> int:
-        """Special tokens around and between two texts."""
         return int(self._tokenizer.num_special_tokens_to_add(pair=True))
 
 
 def _packs(tokens: Sequence[int], device: str) -> Iterator[list[int]]:
     """Numbers of the sequences to evaluate together, longest first.
 
-    In one pack they are padded to the longest; what they take then depends on the kind of device.
+    A pack is padded to its longest sequence, and its best size depends on the device.
     """
     capacity = _TOKENS_ON_PROCESSOR if device == "cpu" else _TOKENS_ON_ACCELERATOR
     pack: list[int] = []
@@ -267,14 +249,7 @@ def _packs(tokens: Sequence[int], device: str) -> Iterator[list[int]]:
 
 @contextmanager
 def _loading(folder: Path, device: str, threads: int) -> Iterator[dict[str, Any]]:
-    """Around what loads the model in `folder`; gives the arguments of its class.
-
-    Raises:
-        BackendMissing: sentence-transformers is not installed.
-        ModelDamaged: the libraries cannot make a model of the files.
-        OutOfMemory: it does not fit.
-        ModelError: there is no such device.
-    """
+    """Wrap the loading of the model in `folder`; yield the arguments of its class."""
     try:
         import sentence_transformers  # noqa: F401 - the slowest and the likeliest to be missing
         import torch
@@ -287,13 +262,13 @@ def _loading(folder: Path, device: str, threads: int) -> Iterator[dict[str, Any]
             package="sentence-transformers",
             why=error,
         ) from error
-    # Said either way, the tokenizers keep quiet when this process starts another one.
+    # Either value keeps the tokenizers quiet when this process starts another one.
     os.environ.setdefault("TOKENIZERS_PARALLELISM", "true")
     if threads:
         torch.set_num_threads(threads)
     logging: Any = transformers_logging
     with ExitStack() as stack:
-        # Not in the environment, where it would bind `models pull` of this process as well.
+        # Not in the environment: that would affect `models pull` in this process.
         stack.enter_context(mock.patch.object(constants, "HF_HUB_OFFLINE", True))
         stack.callback(logging.set_verbosity, logging.get_verbosity())
         logging.set_verbosity_error()
@@ -305,7 +280,7 @@ def _loading(folder: Path, device: str, threads: int) -> Iterator[dict[str, Any]
             "device": _device(device, torch),
             "local_files_only": True,
             "trust_remote_code": False,
-            # Half precision would make vectors depend on the other texts of a batch.
+            # With half precision, vectors would depend on the other texts of a batch.
             "model_kwargs": {"use_safetensors": True, "dtype": torch.float32},
         }
 
@@ -316,7 +291,7 @@ def _running(folder: Path) -> AbstractContextManager[None]:
 
 @contextmanager
 def _failing_as(kind: type[ModelError], cause: str, folder: Path) -> Iterator[None]:
-    """Make whatever PyTorch and its company raise one of our own errors."""
+    """Turn any error of PyTorch and its libraries into a `ModelError`."""
     try:
         yield
     except ModelError:
@@ -329,25 +304,24 @@ def _failing_as(kind: type[ModelError], cause: str, folder: Path) -> Iterator[No
         raise kind(cause, path=folder, why=why) from error
 
 
-def _max_tokens(folder: Path, config: dict[str, Any]) -> int:
-    """Tokens that one sequence may have, special tokens included."""
-    path = folder / "tokenizer_config.json"
-    said = _read_json(path, dict).get("model_max_length") if path.is_file() else None
+def _max_tokens(folder: Path, config: Mapping[str, Any]) -> int:
+    """The most tokens of a sequence, special tokens included."""
+    said = json_object(folder / "tokenizer_config.json").get("model_max_length")
     limits = (LONGEST_WINDOW, said, _positions(config))
     return min(int(limit) for limit in limits if limit)
 
 
-def _positions(config: dict[str, Any]) -> int:
-    """Tokens that have a position; 0 where the settings do not say."""
+def _positions(config: Mapping[str, Any]) -> int:
+    """Tokens with a position; 0 if the settings do not say."""
     positions = int(config.get("max_position_embeddings") or 0)
-    # RoBERTa and its kin count positions from behind that of the padding token.
+    # RoBERTa and its kin count positions from behind the padding token.
     padding = int(config.get("pad_token_id") or 0) + 1
     return positions - padding if "roberta" in str(config.get("model_type")) else positions
 
 
 def _device(device: str, torch: Any) -> str:
     if device == "auto":
-        # Of a build for CUDA it is CUDA, also where there is no such device.
+        # A build for CUDA names CUDA even without such a device.
         accelerator = torch.accelerator.current_accelerator(check_available=True)
         return str(accelerator.type) if accelerator else "cpu"
     try:
@@ -361,14 +335,8 @@ def _device(device: str, torch: Any) -> str:
     return device
 
 
-def _read_config(folder: Path) -> dict[str, Any]:
-    """The settings in the ``config.json`` of a model whose tokenizer and weights are there too.
-
-    Raises:
-        ModelMissing: there is no such folder.
-        WrongKind: it holds no model in this format.
-        ModelDamaged: a file is missing or unreadable, or could run a program when loaded.
-    """
+def _read_config(folder: Path) -> Mapping[str, Any]:
+    """The settings in ``config.json``; tokenizer and weights are checked to be there."""
     if not folder.is_dir():
         raise ModelMissing(N_("There is no model folder {path}."), Cure.SEE_INSTALLED, path=folder)
     if not (folder / "config.json").is_file():
@@ -377,7 +345,7 @@ def _read_config(folder: Path) -> dict[str, Any]:
             N_("Name the folder with the files of the model."),
             path=folder,
         )
-    config: dict[str, Any] = _read_json(folder / "config.json", dict)
+    config = json_object(folder / "config.json")
     if not (folder / "tokenizer.json").is_file():
         raise ModelDamaged(N_("{path} has no tokenizer.json."), Cure.GET_AGAIN, path=folder)
     if not any(folder.glob("*.safetensors")):
@@ -390,29 +358,15 @@ def _read_config(folder: Path) -> dict[str, Any]:
     return config
 
 
-def _scores_pairs(config: dict[str, Any]) -> bool:
-    """Whether the settings are those of a cross-encoder."""
-    architectures = config.get("architectures") or [""]
-    return str(architectures[0]).endswith("ForSequenceClassification")
-
-
 def _check_modules(folder: Path) -> None:
-    """Make sure that the parts of an embedder are known ones and hold no pickles.
-
-    Raises:
-        WrongKind: the folder does not say what the parts are.
-        ModelDamaged: a part could run a program when loaded.
-    """
+    """Make sure that the parts of an embedder are known and hold no pickles."""
     if not (folder / "modules.json").is_file():
         raise WrongKind(
-            N_(
-                "{path} does not say how the vectors of tokens make up that of a text: "
-                "no modules.json."
-            ),
+            N_("{path} does not say how to pool the vectors of tokens: it has no modules.json."),
             N_("Get the model in the sentence-transformers format, with all its files."),
             path=folder,
         )
-    for module in _read_json(folder / "modules.json", list):
+    for module in _modules(folder / "modules.json"):
         if not str(module.get("type")).startswith(_TRUSTED):
             raise ModelDamaged(
                 N_("{path} brings along a program of its own: {type}."),
@@ -426,17 +380,13 @@ def _check_modules(folder: Path) -> None:
 
 
 def _deciding_files(folder: Path) -> list[Path]:
-    """The files that decide what a model computes."""
     return [path for path in folder.rglob("*") if path.suffix in (".json", ".safetensors")]
 
 
 def _check_complete(folder: Path, model: Any) -> None:
     """Make sure that every weight of a loaded transformer came from its files.
 
-    transformers makes up the missing ones at random, and says so in its log only.
-
-    Raises:
-        ModelDamaged: some did not.
+    transformers fills in missing ones at random, and says so only in its log.
     """
     from safetensors import safe_open
 
@@ -444,7 +394,7 @@ def _check_complete(folder: Path, model: Any) -> None:
     for path in folder.glob("*.safetensors"):
         with safe_open(path, framework="pt") as weights:
             stored.update(weights.keys())
-    # Either side may have the name of the model in front: "roberta.embeddings.…".
+    # Either side may put the name of the model in front: "roberta.embeddings.…".
     stored |= {name.partition(".")[2] for name in stored}
     missing = [
         name
@@ -453,7 +403,7 @@ def _check_complete(folder: Path, model: Any) -> None:
     ]
     if missing:
         raise ModelDamaged(
-            N_("{path} lacks {n} weights of its model, {first} among them."),
+            N_("{n} weights of the model are missing in {path}, for example {first}."),
             Cure.GET_AGAIN,
             path=folder,
             n=len(missing),
@@ -461,28 +411,22 @@ def _check_complete(folder: Path, model: Any) -> None:
         )
 
 
-def _read_json(path: Path, kind: type) -> Any:
+def _modules(path: Path) -> list[dict[str, Any]]:
     try:
-        value = json.loads(path.read_text(encoding="utf-8"))
+        modules = json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError, RecursionError) as error:
         raise ModelDamaged(
             N_("{path} cannot be read ({why})."), Cure.GET_AGAIN, path=path, why=error
         ) from error
-    if not isinstance(value, kind):
-        raise ModelDamaged(N_("{path} does not hold what it should."), Cure.GET_AGAIN, path=path)
-    return value
+    if not isinstance(modules, list):
+        raise ModelDamaged(N_("{path} has unexpected content."), Cure.GET_AGAIN, path=path)
+    return modules
 
 
 def _refuse_pickles(folder: Path) -> None:
     if any(path.suffix in _PICKLES for path in folder.iterdir()):
         cause = f"The weights in {folder} are pickled Python objects, which can run any program."
         raise ModelDamaged(cause, "Get the model with weights in the safetensors format.")
-
-
-def _prefixes(prompts: Mapping[str, str | None]) -> Prefixes:
-    query = prompts.get("query") or ""
-    passage = prompts.get("document") or prompts.get("passage") or ""
-    return Prefixes(query, passage) if query or passage else E5
 
 
 def open_embedder(spec: ModelSpec) -> SentenceTransformersEmbedder:
@@ -502,5 +446,4 @@ def open_reranker(spec: ModelSpec) -> CrossEncoderReranker:
 
 
 def _chosen(spec: ModelSpec) -> str:
-    """A GPU if there is one, unless no layer shall run there."""
     return "auto" if spec.gpu_layers else "cpu"

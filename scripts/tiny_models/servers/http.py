@@ -29,9 +29,6 @@ class Answer:
 
     Attributes:
         content: the body, sent chunk by chunk.
-        status: of HTTP.
-        end: how it ends.
-        headers: besides those every answer has.
     """
 
     content: Iterable[bytes] = ()
@@ -55,9 +52,8 @@ class Double:
 
     Attributes:
         address: ``http://127.0.0.1:PORT``.
-        requests: path and body of each request that has come, in order.
-        headers: of each request.
-        abandoned: requests whose client closed the connection before the end.
+        requests: path and body of each request, in order.
+        abandoned: requests whose client disconnected before the end.
     """
 
     def __init__(self) -> None:
@@ -93,7 +89,7 @@ class Double:
         return Answer.error(f"{path} not found", 404)
 
     def close(self) -> None:
-        """Stop; whoever is being served is left alone."""
+        """Stop; running requests are left alone."""
         self._closing.set()
         self._http.shutdown()
         self._thread.join()
@@ -130,7 +126,7 @@ class Double:
 
 
 class CalledServer(ThreadingHTTPServer):
-    """A server whose clients may break off, and come when they like.
+    """A server whose clients may disconnect, and come at any time.
 
     Attributes:
         turned_away: callers that came while sockets were blocked.
@@ -142,8 +138,8 @@ class CalledServer(ThreadingHTTPServer):
     def get_request(self) -> tuple[socket, Any]:
         """Accept a caller.
 
-        One that comes late, when its test is over and sockets are blocked until the next allows
-        them, is turned away: what the blocking raises would end the thread that accepts.
+        A late caller, between two tests, is refused: the error of blocked sockets would end the
+        accepting thread.
         """
         try:
             return super().get_request()
@@ -152,7 +148,7 @@ class CalledServer(ThreadingHTTPServer):
             raise OSError("sockets are blocked") from error
 
     def handle_error(self, *_: object) -> None:
-        """Say nothing: clients that break off are what these servers are for."""
+        """Print nothing: these servers are made for clients that disconnect."""
 
 
 class _Http(CalledServer):

@@ -1,4 +1,4 @@
-"""A model hub on loopback, speaking the protocol of huggingface.co, and failing as it is told."""
+"""A model hub on loopback with the protocol of huggingface.co, and scripted failures."""
 
 import hashlib
 import json
@@ -12,7 +12,7 @@ from urllib.parse import unquote, urlsplit
 from tiny_models.servers.http import CalledServer
 
 LARGE = 1_000
-"""Files of this many bytes lie in large-file storage, on another host, and have a SHA-256."""
+"""From this size in bytes, files are in large-file storage on another host, with a SHA-256."""
 
 
 @dataclass(frozen=True)
@@ -31,14 +31,9 @@ class TinyHub:
 
     Attributes:
         repositories: content by path, by "owner/name".
-        commit: the revision all of them are at.
-        gated: names of those that need `token`.
-        token: what opens them.
-        drops: after how many bytes the next downloads break off, one each.
-        status: given instead of every answer.
-        announces: hashes to lie about, by path.
-        ranges: whether parts of files can be asked for.
-        asked: requests for content that have come.
+        gated: names that need `token`.
+        drops: bytes after which the next downloads break off, one each.
+        ranges: whether parts of files can be requested.
     """
 
     repositories: dict[str, dict[str, bytes]]

@@ -13,18 +13,17 @@ from tiny_models.servers.streams import Piece, first_letters, messages_of, strea
 
 
 class OllamaDouble(Double):
-    """A server that speaks Ollama's protocol.
+    """A server with Ollama's protocol.
 
     Args:
-        chat: answers as the model ``tiny:latest``.
-        embedder: answers as all other models, at first ``tiny-embedder:latest``; without prefixes,
-            which are the client's to add.
-        context: tokens it says its models have.
-        old: whether it knows neither ``truncate`` nor capabilities, as before version 0.6.4, nor
+        chat: replies as the model ``tiny:latest``.
+        embedder: replies as all other models, at first ``tiny-embedder:latest``, without prefixes.
+        context: declared tokens of its models.
+        old: whether it has neither ``truncate`` nor capabilities, as before version 0.6.4, nor
             probabilities of tokens.
 
     Attributes:
-        digests: digest of each model; add one to add a model, change one to change its weights.
+        digests: of each model; add one to add a model, change one to change its weights.
     """
 
     def __init__(
@@ -150,7 +149,7 @@ def _json_line(value: Json) -> bytes:
 
 
 def _cut(model: ChatModel, request: ChatRequest, room: int) -> ChatRequest:
-    """As old servers do: what is too much goes from the middle of the prompt, without a word."""
+    """Like old servers, cut the middle of a long prompt silently."""
     *others, last = request.messages
     text = last.content
     while model.count([*others, Message(last.role, text)]) > room:

@@ -29,19 +29,18 @@ _START_SECONDS = 60.0
 
 
 class OpenAIDouble(Double):
-    """A server that speaks OpenAI's protocol, with the model ``tiny``.
+    """A server with OpenAI's protocol, and the model ``tiny``.
 
     Args:
-        chat: answers.
-        dialect: which server it is like. ``llama-server`` tells its context in ``/props``, counts
-            tokens and applies templates; ``vllm`` tells its context with the model and counts;
-            ``lm-studio`` tells its context in an API of its own and counts nothing; ``strict``
-            tells nothing and refuses fields that OpenAI does not know.
-        binds: the only spelling of a schema that it obeys; it ignores the others.
-        context: tokens it says it has.
-        probabilities: whether it gives those of tokens; else it ignores that they are asked for.
-        embedder: answers what is to be embedded; one with prefixes is told ``input_type``, one
-            without embeds what it gets.
+        chat: replies.
+        dialect: the server it imitates. ``llama-server`` has its context in ``/props``, counts
+            tokens and applies templates; ``vllm`` has its context with the model and counts;
+            ``lm-studio`` has its context in its own API and counts nothing; ``strict`` has neither
+            and refuses fields unknown to OpenAI.
+        binds: the only spelling of a schema that it obeys.
+        context: its declared tokens.
+        probabilities: whether it returns those of tokens; else it ignores the request.
+        embedder: embeds texts; with prefixes it gets ``input_type``, without them the text only.
     """
 
     def __init__(
@@ -126,7 +125,7 @@ class OpenAIDouble(Double):
         query = body.get("input_type") == "query"
         vectors = embedder.embed_queries(texts) if query else embedder.embed_passages(texts)
         listed = [{"index": n, "embedding": row} for n, row in enumerate(vectors.tolist())]
-        # Whoever does not look at the index has them the wrong way round.
+        # A client that ignores the index gets them in the wrong order.
         return Answer.json({"data": listed[::-1], "usage": {"prompt_tokens": 0}})
 
     def _likely(self, chat: ChatModel, body: Json) -> Iterator[bytes]:
@@ -155,7 +154,7 @@ def llama_cpp_server(
         *(sys.executable, "-m", "llama_cpp.server", "--model", str(model)),
         *("--model_alias", name, "--host", "127.0.0.1", "--port", str(port)),
         *("--n_ctx", str(context), "--n_threads", "1", "--n_threads_batch", "1"),
-        # Otherwise a request kills the one that is running.
+        # Otherwise a request would end the running one.
         *("--interrupt_requests", "false", "--verbose", "false"),
     ]
     if embeds:

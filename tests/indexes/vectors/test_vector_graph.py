@@ -245,7 +245,7 @@ def test_a_folder_that_is_not_there(clustered: Any, entries_of: Any, tmp_path: P
 def test_memory_is_compared_before_the_graph_is_begun(
     make: Make, clustered: Any, entries_of: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("localrag_indexes.vectors.graph.memory_free", lambda: 1000)
+    monkeypatch.setattr("localrag_indexes.vectors.index.memory_free", lambda: 1000)
     with pytest.raises(IndexTooLarge, match="close other programs"):
         make("index", entries_of(clustered(300)))
 

@@ -98,7 +98,7 @@ def test_a_text_that_was_changed_in_the_store_is_told(cli: Cli, sample: Path) ->
     doctor = cli("doctor", "--json")
     assert doctor.code == 5
     finding = next(f for f in doctor.json if f["check"] == "store main")
-    assert "what stands in it is not what was written" in finding["detail"]
+    assert "its content is not what was written" in finding["detail"]
     assert "put back a copy of it" in finding["cure"]
 
 
@@ -133,7 +133,7 @@ def test_a_text_that_was_changed_in_the_store_is_not_shown(
     path.write_bytes(path.read_bytes().replace("渡し守".encode(), "渡し船".encode()))
     told = cli(*shown)
     assert told.code == 5
-    assert "is damaged (what stands in it is not what was written)" in told.err
+    assert "is damaged (its content is not what was written)" in told.err
     assert told.out == ""
 
 
@@ -144,7 +144,7 @@ def test_a_text_that_is_no_text_any_more_is_told_as_damage(cli: Cli, sample: Pat
     path.write_bytes(content.replace(old, b"\xff" + old[1:]))
     told = cli("search", "渡し守の資格")
     assert told.code == 5
-    assert "is damaged (what stands in it is not what was written)" in told.err
+    assert "is damaged (its content is not what was written)" in told.err
     assert "\ufffd" not in told.err
 
 

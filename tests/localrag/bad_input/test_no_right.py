@@ -26,7 +26,7 @@ def closed(tmp_path: Path) -> Iterator[Path]:
 def test_a_workspace_of_somebody_else(cli: Cli, refused: Callable[..., None], closed: Path) -> None:
     for verb in (["list"], ["ask", "渡し守とは何か。"], ["init"]):
         outcome = cli("--home", str(closed), *verb)
-        refused(outcome, 2, "has no right to read it")
+        refused(outcome, 2, "may not read it")
         assert f"{closed} cannot be read (Permission denied)" in outcome.err
 
 

@@ -42,7 +42,7 @@ def states(home: Path, tmp_path: Path) -> localrag.Corpus:
 
 
 def wrong(report: CheckReport) -> list[tuple[str, str]]:
-    """What does not hold: the words of the text, and the kind of fault."""
+    """The failures: words of the text, and kind of fault."""
     return [
         (finding.said, finding.problem.kind.code)
         for finding in report.findings

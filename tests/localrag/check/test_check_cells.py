@@ -1,4 +1,4 @@
-"""Tables: what stands in one cell is not said in the next, and a row speaks of what it names."""
+"""Tables: a statement stays in its cell; a row may name its provision in another cell."""
 
 from collections.abc import Callable
 from itertools import product
@@ -62,7 +62,7 @@ WRITERS = (word, excel, tabs, markdown)
 
 
 def found(report: CheckReport) -> list[tuple[str, str, str]]:
-    """The part, the verdict and the provision of what is no citation."""
+    """Part, verdict and provision of all findings but citations."""
     return [
         (one.part.value, one.verdict.value, one.provision)
         for one in report.findings
@@ -106,7 +106,7 @@ def test_a_figure_of_another_cell_is_none_of_the_sentence(check: Check) -> None:
     for before, behind in product(("", "1\t", "十年\t"), ("", "\t十年で足りる", "\t二週間以内")):
         (statement,) = of_part(check(f"{before}{said}{behind}"), "statement")
         assert (statement.said, statement.verdict) == (said, alone.verdict)
-    # In one cell both are said.
+    # One cell contains both.
     assert wrong(check(f"渡し舟法4条3項によれば、{TERM[:-1]}のではなく十年とする。")) == []
 
 

@@ -1,4 +1,4 @@
-"""Citations and names of laws in a text: whether they are there, and of which law they are."""
+"""Citations and names of laws in a text: existence and the law meant."""
 
 from datetime import date
 from pathlib import Path
@@ -63,7 +63,7 @@ def test_nothing_of_a_long_list_is_passed_over(check: Check) -> None:
         ("14条1項各号", "holds"),
         ("16条", "holds"),
     ]
-    # Nor does a list of parts say anything of them.
+    # A list of parts is no statement.
     assert of_part(check(text.replace("・9項", "").replace("現", "")), "statement") == []
 
 
@@ -95,7 +95,7 @@ def test_the_part_of_a_law_that_a_citation_names_must_hold_the_article(
     (finding,) = of_part(corpus.check("風車組合法第一章第四条"), "citation")
     assert finding.problem
     assert finding.problem.fields == {"heading": "第一章", "under": "第二章　組合"}
-    # A law without headings, and an article of which the law is not told.
+    # A law without headings, and an article of an unknown law.
     assert wrong(check("渡し舟法施行令第一章第二条。")) == [
         ("渡し舟法施行令第一章第二条", "part-lacking")
     ]
@@ -126,7 +126,7 @@ def test_lines_of_a_list_are_read_each_by_itself(check: Check) -> None:
         (f"{ACT}施行令第2条", "holds"),
         ("会社法第8条", "not-checked"),
     ]
-    # Without a number too; a name that goes on in the next line is one.
+    # Also without a number; a name may continue on the next line.
     named = of_part(check(f"渡し舟法\n会社法\n{ACT}\n施行令を見よ。\n"), "law")
     assert [one.said for one in named] == ["会社法"]
 
@@ -148,7 +148,7 @@ def test_a_bare_article_is_of_the_law_that_its_paragraph_names(check: Check) -> 
     assert wrong(check("渡し舟法は登録を求める。第44条がそうである。")) == [
         ("第44条", "provision-lacking")
     ]
-    # Of two laws it can be either's.
+    # It may be of either law.
     text = f"渡し舟法と{ACT}施行令がある。第4条は重要である。"
     assert cited(check, text)[0][1] == "not-checked"
 
@@ -275,7 +275,7 @@ def test_another_state_of_a_law_is_told_as_such(check: Check, named: str) -> Non
         assert finding.verdict is Verdict.UNCHECKED
         assert finding.problem
         assert finding.problem.fields == {"law": ACT}
-    # The law is there: it is a state that is not told.
+    # The law is known, its state is not.
     assert of_part(report, "law") == []
 
 
@@ -308,12 +308,12 @@ def test_a_caption_of_another_article_is_told(check: Check) -> None:
     assert wrong(check("渡し舟法第6条（地位の承継）を見よ。")) == [
         ("渡し舟法第6条", "caption-elsewhere")
     ]
-    # Of a paragraph it may tell what that is about.
+    # It may give the subject of a paragraph.
     assert wrong(check("渡し舟法第2条第4項（渡し守）を見よ。")) == []
     assert wrong(check("渡し舟法第2条第3項（渡し守）を見よ。")) == [
         ("渡し舟法第2条第3項", "caption-elsewhere")
     ]
-    # What explains is no caption.
+    # An explanation is no caption.
     assert wrong(check("渡し舟法第6条（変更したときの届出の話）を見よ。")) == []
 
 
@@ -350,12 +350,12 @@ def test_parts_that_the_provision_has_hold(check: Check) -> None:
         "渡し舟法第4条第2項第3号柱書",
     ):
         assert cited(check, f"{citation}による。")[0][:2] == (citation, "holds")
-    # 54条1項後段: of one sentence, halves are told apart by those who read it, not by code.
+    # 54条1項後段 of one sentence: readers find the halves, code does not.
     for citation in ("渡し舟法第14条第1項後段", "渡し舟法第8条第1項後段", "渡し舟法第4条本文"):
         assert cited(check, f"{citation}による。")[0][:2] == (citation, "not-checked")
-    # Texts of laws leave out exceptions of supplements.
+    # Files of laws omit exceptions of supplementary provisions.
     assert cited(check, "渡し舟法附則第2条ただし書")[0][1] == "not-checked"
-    # Nor is it wrong where which law is meant is not certain, or who says that it is gone.
+    # It is not wrong if the law is uncertain or the text says it is gone.
     text = f"渡し舟法と{ACT}施行令がある。第9条ただし書は重要である。"
     assert wrong(check(text)) == []
 
@@ -398,7 +398,7 @@ def test_what_brackets_state_is_a_statement(check: Check) -> None:
         report = check(f"渡し舟法第4条第3項（{period}の有効期間）。")
         (statement,) = of_part(report, "statement")
         assert (statement.verdict is Verdict.FAILS) is fails
-    # The number of a line is none of the sentence.
+    # The number of a line is not part of the sentence.
     assert wrong(check("20) 渡し舟法第6条の届出は、変更の日から30日以内にする。")) == []
 
 
@@ -423,7 +423,7 @@ def test_numbers_of_laws(check: Check) -> None:
     for number in ("平成99年法律第1号", "令和98年法律第1号", "令和99年法律第2号"):
         ((_, kind),) = wrong(check(f"{ACT}（{number}）第3条による。"))
         assert kind == "law-numbered"
-    # The number of the law that amends it is another one.
+    # The number is of the amending law.
     assert wrong(check("渡し舟法（令和100年法律第30号による改正前のもの）")) == []
 
 
@@ -442,7 +442,7 @@ def test_titles_that_no_law_has(check: Check) -> None:
     assert cited(check, "渡し舟の安全および活用に関する法律第3条")[0][1] == "holds"
     # 渡し舟法第4条の二重登録 is no branch.
     assert cited(check, "渡し舟法第4条の二重登録、渡し舟法第4条1項の三要件")[0][1] == "holds"
-    # A law that there is and the corpus lacks.
+    # An existing law missing from the corpus.
     report = check("不正競争防止法第2条第1項を参照。")
     assert wrong(report) == []
     assert report.counts[Verdict.UNCHECKED] == 2
@@ -486,7 +486,7 @@ def test_what_is_of_another_writing_in_english_is_not_called_wrong(check: Check)
         ("Article 89", "provision-lacking"),
         ("Articles 3 to 90", "provision-lacking"),
     ]
-    # A paragraph that names no law, and a contract.
+    # A paragraph without a law, and a contract.
     text = f'{ACT} (the "FSA")。\n\nArticle 3 FSA and Art. 90 FSA.'
     assert wrong(check(text)) == [("Art. 90", "provision-lacking")]
     text = f"{ACT}第3条。\n\n第4条は良い。第90条も良い。"
@@ -505,7 +505,7 @@ def test_what_is_of_another_writing_in_english_is_not_called_wrong(check: Check)
 
 
 def test_articles_in_english_are_of_the_law_before_them(check: Check) -> None:
-    # The corpus lacks the Civil Code.
+    # The corpus does not have the Civil Code.
     assert cited(check, f"Civil Code art. 90 and {ACT} art. 3") == [
         ("art. 90", "not-checked", ""),
         ("art. 3", "holds", "第3条"),
@@ -534,9 +534,9 @@ def test_deleted_and_moved_provisions(states: localrag.Corpus) -> None:
     moved = of_part(report, "citation")[1].problem
     assert moved
     assert moved.fields == {"day": "2015-12-27", "now": "渡し舟法第7条"}
-    # As of the day before the amendment both are there.
+    # Before the amendment both exist.
     assert wrong(states.as_of("2016-01-01").check("渡し舟法第5条と渡し舟法第6条。")) == []
-    # Who says that it is gone, or was never there, is right.
+    # A text saying it is gone, or never existed, is right.
     for text in (
         "渡し舟法第5条は削除された。",
         "渡し舟法第90条はありません。",

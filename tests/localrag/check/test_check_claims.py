@@ -1,4 +1,4 @@
-"""Sentences that cite no law, checked as claims by a method that is given."""
+"""Sentences without a citation, checked as claims by a given method."""
 
 from collections.abc import Callable
 from pathlib import Path

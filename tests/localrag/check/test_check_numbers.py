@@ -1,4 +1,4 @@
-"""Ranges and lists at every level, numbers that are no citations, places, and own articles."""
+"""Ranges and lists at every level, case numbers, places, and own articles."""
 
 import re
 from itertools import product
@@ -74,7 +74,7 @@ CONTRACT = """渡し舟の運航に関する契約書
 
 
 def citations(check: Check, text: str) -> list[tuple[str, str]]:
-    """The citations of a text and what is told of each."""
+    """The citations of a text and their findings."""
     return [(one.said, one.verdict.value) for one in of_part(check(text), "citation")]
 
 

@@ -1,4 +1,4 @@
-"""PDF files that are checked: quotations over page ends, letters that are spread."""
+"""Checks of PDF files: quotations across page ends, spread letters."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -31,7 +31,7 @@ def check_pages(corpus: localrag.Corpus, tmp_path: Path) -> Callable[[PrintedPag
 
 
 def two_pages(*, foot: str = "", down: float = 0, head: str = "", words: str = "") -> PrintedPages:
-    """A quotation over a page end, with a foot so far below it, and a head on the second page."""
+    """A quotation across a page end, with a footer at this distance and a header on page 2."""
     pages = PrintedPages()
     pages.page()
     y = 760.0

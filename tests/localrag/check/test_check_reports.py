@@ -1,4 +1,4 @@
-"""Reports of a check, and the verb: every text in them is shown, and never acts."""
+"""Reports of a check, and the verb: texts are shown and never executed."""
 
 import zipfile
 from collections.abc import Callable
@@ -10,8 +10,8 @@ import pytest
 from lxml import html as lxml_html
 
 import localrag
-from localrag.check.report import write_report
 from localrag.errors import UsageError
+from localrag.page.report import write_report
 
 TEXT = (
     "# 渡し舟のメモ\n\n渡し舟法第4条第3項は「第一項の登録の有効期間は、十年とする」と定める。"
@@ -27,7 +27,7 @@ def memo(tmp_path: Path) -> Path:
 
 
 def comments(path: Path) -> list[tuple[str, str]]:
-    """Each comment of a Word file: what it stands at, and its first line."""
+    """Each comment of a Word file: its text, and its first line."""
     document = docx.Document(str(path))
     found = []
     for comment in document.comments:

@@ -56,7 +56,7 @@ def act(home: Path, tmp_path: Path) -> Check:
     path.write_text(law_xml(articles), encoding="utf-8")
     corpus = localrag.open(home).corpus()
     corpus.add(path)
-    # A text of more than five years ago is not asserted about.
+    # Nothing is asserted about a text more than five years old.
     return corpus.as_of("2021-04-01").check
 
 
@@ -66,7 +66,7 @@ def cited(check: Check, text: str) -> list[tuple[str, str]]:
 
 
 def told(check: Check, text: str, part: str = "statement") -> tuple[str, str]:
-    """What is told of the only finding of a part: its verdict and why."""
+    """The verdict and reason of the only finding of a part."""
     (finding,) = of_part(check(text), part)
     return finding.verdict.value, finding.problem.kind.code if finding.problem else ""
 
@@ -89,14 +89,14 @@ def test_kanji_numbers_without_their_sign_are_citations(act: Check) -> None:
         ("渡し舟法三条", "holds"),
         ("上記法九条", "does-not-hold"),
     ]
-    # Only the article has none.
+    # Only the article has no caption.
     text = "渡し舟法二条から四条までおよび一条第二項、一条第三項による。"
     assert cited(act, text) == [
         ("渡し舟法二条から四条まで", "holds"),
         ("一条第二項", "holds"),
         ("一条第三項", "does-not-hold"),
     ]
-    # Which law is meant is not told, and that is.
+    # The law is unknown, and the finding says so.
     (finding,) = of_part(act("過失相殺は七二二条二項による。"), "citation")
     assert finding.problem
     assert finding.problem.kind.code == "law-untold"
@@ -323,7 +323,7 @@ def test_words_that_the_provision_lacks_are_told(act: Check, text: str, words: s
 def test_what_a_provision_speaks_of_is_no_party_of_a_case(act: Check) -> None:
     text = "渡し舟法5条の被告は「他人に加えた損害を賠償する責任を負う」と定められている。"
     assert told(act, text, "quotation") == ("holds", "")
-    # Who quotes others is not passed over.
+    # Quotations of others are checked too.
     text = "渡し舟法5条について、最高裁は「損害とは舟の損害に限られない」と判示した。"
     assert told(act, text) == ("not-checked", "not-of-the-provision")
 

@@ -1,4 +1,4 @@
-"""Letters that are spread by blanks are one text; words that are apart stay apart."""
+"""Letters spread by blanks are one text; separate words stay separate."""
 
 import pytest
 
@@ -13,7 +13,7 @@ def spread(text: str, blank: str = " ") -> str:
 
 
 def cited(check: Check, text: str) -> list[tuple[str, str, str]]:
-    """What is cited in a text: its words where they stand, the verdict and the provision."""
+    """The citations of a text: words in place, verdict, provision."""
     return [
         (text[one.place.start : one.place.end], one.verdict.value, one.provision)
         for one in of_part(check(text), "citation")

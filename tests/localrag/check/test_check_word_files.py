@@ -1,4 +1,4 @@
-"""Word files that are checked: what is in a note, what is not read, comments in a copy."""
+"""Checks of Word files: notes, unread parts, comments in a copy."""
 
 import zipfile
 from collections.abc import Callable
@@ -12,9 +12,9 @@ from lxml import etree
 
 import localrag
 from localrag.check import Verdict
-from localrag.check.report import html, write_report
 from localrag.corpus.readers import read
 from localrag.errors import InputError, UsageError
+from localrag.page.report import html, write_report
 
 from ..word_parts import BY, cell, levels, notes, numbered, p, rows, t, word
 

@@ -1,4 +1,4 @@
-"""Quotations and statements in a text, beside the provisions that they are said of."""
+"""Quotations and statements in a text, compared with their provisions."""
 
 from pathlib import Path
 
@@ -169,7 +169,7 @@ def test_what_the_provision_says_holds(check: Check, text: str) -> None:
     "text",
     [
         "渡し舟法第16条によれば、無登録の営業は1年以下の拘禁刑又は100万円以下の罰金に処される。",
-        # Half the words are those of the provision, and what is said is not what it says.
+        # Half the words are the provision's, with another meaning.
         "渡し舟法第6条の届出は、変更の日から30日以内に船頭がしなければならない。",
         "渡し舟法第4条第3項により、登録の有効期間は5年であり、10年ではない。",
     ],
@@ -180,13 +180,13 @@ def test_what_code_cannot_find_word_for_word_is_not_checked(check: Check, text: 
 
 
 def test_a_penalty_is_compared_as_one(check: Check) -> None:
-    # 六月以内 and 二年 stand in these provisions, and are no penalties.
+    # 六月以内 and 二年 are in these provisions, but no penalties.
     text = "渡し舟法第16条、渡し舟法第14条第1項、渡し舟法第5条第1項により、{}以下の拘禁刑に処する。"
     assert wrong(check(text.format("1年"))) == []
     for most in ("2年", "6月"):
         ((_, kind),) = wrong(check(text.format(most)))
         assert kind == "said-otherwise"
-    # What is left of a penalty by the rules for reckoning it no provision says.
+    # No provision gives the result of calculating a penalty.
     assert wrong(check("渡し舟法第16条の刑を減軽し、六月以下の拘禁刑とする。")) == []
 
 
@@ -347,7 +347,7 @@ def test_what_the_provision_says_is_named(
 
 @pytest.fixture
 def rules(home: Path, tmp_path: Path) -> Check:
-    """Checks a text against an act whose articles bound shares, months, penalties and deeds."""
+    """Checks a text against an act with bounds on shares, months, penalties and acts."""
     articles = [
         (
             "1",

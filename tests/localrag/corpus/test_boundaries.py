@@ -1,4 +1,4 @@
-"""Where words and names begin and end."""
+"""Boundaries of words and names."""
 
 import pytest
 

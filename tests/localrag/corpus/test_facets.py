@@ -1,4 +1,4 @@
-"""Facets: what statutes are told apart by without a model, and what is asked for wrongly."""
+"""Facets: values without a model, and wrong labels."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -113,7 +113,7 @@ def test_of_one_facet_one_value_must_hold_and_of_each_facet_one(store: CorpusSto
 def test_what_is_not_there_is_told_with_what_is_like_it(
     store: CorpusStore, label: str, words: list[str]
 ) -> None:
-    # A facet that there is not is a slip of the pen; a value may be of another corpus.
+    # An unknown facet is a slip of the pen; a value may be of another corpus.
     of_key = label.startswith(("kin=", "kid=", "law=", "法令名="))
     expected = UsageError if of_key else NotFoundError
     with store, pytest.raises(expected) as raised:

@@ -86,7 +86,7 @@ def test_a_span_of_the_folded_text_leads_back_to_what_it_was_made_of(
     end = data.draw(st.integers(start + 1, len(folded.folded)))
     first, last = folded.span(start, end)
     assert 0 <= first < last <= len(text)
-    # What stands before it decides how some signs are folded: - is ー behind kana.
+    # The previous character decides how some signs are folded: - is ー after kana.
     assert folded.folded[start:end] in FoldedText(text[:last]).folded
 
 

@@ -14,7 +14,7 @@ Shape = list[object]
 
 
 def _write(document_id: str, kind: str, lines: list[tuple[str, Locator, str]]) -> Document:
-    """A document whose passages are (header, locator, line)."""
+    """A document with passages (header, locator, line)."""
     text, passages = "", []
     layer = ARTICLES if kind == "law" else PASSAGES
     for number, (header, locator, line) in enumerate(lines, start=1):
@@ -28,7 +28,7 @@ def _write(document_id: str, kind: str, lines: list[tuple[str, Locator, str]]) -
 
 
 def _shape(entries: list[OutlineEntry]) -> Shape:
-    """Titles, each followed by the list of its parts where it has some."""
+    """Titles, each followed by the list of its parts, if any."""
     shape: Shape = []
     for entry in entries:
         shape.append(entry.title)

@@ -1,4 +1,4 @@
-"""A law in several states: one is shown, what they share is kept once, and any of them may go."""
+"""A law in several states: one is shown, shared text is stored once, and any may be removed."""
 
 from collections.abc import Callable
 from dataclasses import replace

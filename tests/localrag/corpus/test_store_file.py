@@ -142,14 +142,14 @@ def test_a_text_that_was_changed_is_told_and_not_read(
             lambda: list(reader.passages(document_id=place)),
             lambda: reader.by_keys([1]),
         ):
-            with pytest.raises(StoreError, match=f"the text of {place} is not the one .* stored"):
+            with pytest.raises(StoreError, match=f"the text of {place} has changed"):
                 read()
         assert reader.text("L2").startswith("渡")
         assert list(reader.altered()) == [place]
 
 
 def test_a_text_that_is_missing_is_told(store: CorpusStore, make_law: MakeLaw) -> None:
-    """As where two pages of the file stand in each other's place, each with its checksum."""
+    """Swap two pages of the file, each with its checksum."""
     store.add(make_law("L1", "渡し舟法", ["1"]))
     store.close()
     with closing(database.connect(store.path)) as connection:
@@ -174,7 +174,7 @@ def test_what_another_program_writes_is_told_and_not_read(
             lambda: list(reader.passages(document_id="L0")),
             lambda: reader.by_keys([1]),
         ):
-            with pytest.raises(StoreError, match="what stands in it is not what was written"):
+            with pytest.raises(StoreError, match="its content is not what was written"):
                 read()
         assert reader.text("L39").startswith("渡")
         assert "not what was written" in " ".join(reader.check())
@@ -241,17 +241,19 @@ def test_two_writers_without_the_lock_do_not_mix(
         other.add(make_law("L1", "甲法", ["1"]))
 
 
-def test_a_full_disk_loses_nothing_that_was_stored(store: CorpusStore, make_law: MakeLaw) -> None:
-    store.add(make_law("L1", "甲法", ["1"]))
-    pages = store._db.rows("PRAGMA page_count")[0][0]
-    store._db.rows(f"PRAGMA max_page_count = {pages + 2}")
-    large = make_law("L3", "丙法", [str(n) for n in range(1, 5000)])
-    with pytest.raises(StorageError, match="is full"):
-        add_together(store, make_law("L2", "乙法", ["1"]), large)
-    store._db.rows("PRAGMA max_page_count = 1000000")
-    assert [d.id for d in store.documents()] == ["L1"]
-    store.add(make_law("L2", "乙法", ["1"]))
-    assert store.check() == []
+def test_a_full_disk_loses_nothing_that_was_stored(tmp_path: Path, make_law: MakeLaw) -> None:
+    file = database.Database(tmp_path / "full.sqlite", CORPUS, create=True)
+    with CorpusStore(file) as store:
+        store.add(make_law("L1", "甲法", ["1"]))
+        pages = file.rows("PRAGMA page_count")[0][0]
+        file.rows(f"PRAGMA max_page_count = {pages + 2}")
+        large = make_law("L3", "丙法", [str(n) for n in range(1, 5000)])
+        with pytest.raises(StorageError, match="is full"):
+            add_together(store, make_law("L2", "乙法", ["1"]), large)
+        file.rows("PRAGMA max_page_count = 1000000")
+        assert [d.id for d in store.documents()] == ["L1"]
+        store.add(make_law("L2", "乙法", ["1"]))
+        assert store.check() == []
 
 
 def add_together(store: CorpusStore, *documents: Document) -> None:
@@ -281,7 +283,7 @@ def test_a_place_that_cannot_hold_folders(tmp_path: Path) -> None:
 def test_read_only_media(store: CorpusStore, make_law: MakeLaw, tmp_path: Path) -> None:
     store.add(make_law("L1", "甲法", ["1"]))
     store.close()
-    # Stands in for a folder in which no -shm file can be made: its name is taken.
+    # Like a folder without room for a -shm file: its name is taken.
     store.path.with_name("corpus.sqlite-shm").mkdir()
     with CorpusStore.open(store.path, read_only=True) as opened:
         assert [d.id for d in opened.documents()] == ["L1"]

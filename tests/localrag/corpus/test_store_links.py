@@ -30,7 +30,7 @@ def reference(
 def derive(
     store: CorpusStore, references: Iterable[Reference], definitions: Iterable[Definition] = ()
 ) -> tuple[int, int]:
-    """Store these as all that was found in the laws."""
+    """Store these as all references of the laws."""
     terms = list(definitions)
 
     def found() -> Iterator[tuple[int, list[ReferenceRow], list[Definition]]]:

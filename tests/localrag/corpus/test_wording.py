@@ -1,4 +1,4 @@
-"""What was not read of a file, counted in words."""
+"""Omissions of a file in words, with counts."""
 
 import pytest
 

@@ -72,7 +72,7 @@ def test_answers_by_label_and_by_text(options: Any, answer: Any, label: str) -> 
         ({"options": {"a": "甲", "Ａ": "乙"}}, "same label"),
         ({"options": None}, "It has no options"),
         ({"choices": ["甲", "乙"]}, "both a field 'options'"),
-        ({"answer": "e"}, "none of the labels a, b"),
+        ({"answer": "e"}, "not one of the labels a, b"),
         ({"answer": "x" * 500}, "…"),
         ({"answer": True}, "'answer' is no text"),
         ({"options": ["b", "a"], "answer": "a"}, "can mean a or b"),
@@ -96,7 +96,7 @@ def test_every_defect_is_named() -> None:
     with pytest.raises(InputError) as caught:
         read("choices", "q.jsonl", content, Sources())
     for part in (
-        "line 2: The id 'q1' stands at line 1 too",
+        "line 2: The id 'q1' is also at line 1",
         "line 3: The answer 'z'",
         "line 4: It is no object",
         "line 5: It is not JSON",

@@ -84,5 +84,4 @@ def test_the_dataset_is_declared_with_its_measure_and_caveats() -> None:
     dataset = declared()["jemhopqa"]
     assert (dataset.reader, dataset.measure) == ("jemhopqa", "jemhopqa")
     assert [split.name for split in dataset.splits] == ["train", "train-published", "dev"]
-    assert any("holds the answers" in caveat for caveat in dataset.caveats)
-    assert {figure.n for figure in dataset.published["staged"]} == {120}
+    assert any("derivations of these very questions" in caveat for caveat in dataset.caveats)

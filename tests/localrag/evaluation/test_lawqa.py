@@ -75,13 +75,13 @@ def test_an_option_may_go_on_in_the_next_line() -> None:
     ("change", "part"),
     [
         ({"選択肢": "甲\n乙"}, "begin with no label"),
-        ({"選択肢": "a 甲\nb 乙\nb 丙"}, "'b' stands out of order"),
-        ({"選択肢": "a 甲\nc 乙"}, "'c' stands out of order"),
+        ({"選択肢": "a 甲\nb 乙\nb 丙"}, "'b' is out of order"),
+        ({"選択肢": "a 甲\nc 乙"}, "'c' is out of order"),
         ({"選択肢": "a 甲"}, "options, and has 1"),
         ({"選択肢": "a 甲\nb"}, "Option 'b' is empty"),
         ({"選択肢": None}, "It has no options"),
-        ({"output": "正解はb"}, "none of the labels"),
-        ({"output": "e"}, "none of the labels"),
+        ({"output": "正解はb"}, "not one of the labels"),
+        ({"output": "e"}, "not one of the labels"),
         ({"output": ""}, "'output' is missing"),
         ({"ファイル名": " "}, "'ファイル名' is missing"),
         ({"問題文": ""}, "'問題文' is missing"),
@@ -149,11 +149,11 @@ def test_what_is_declared_of_the_excerpts_holds(shared_data: Path) -> None:
     lawqa = declared()["lawqa"]
     hint = lawqa.hints["lawqa/contexts_missing.jsonl"]
     laws = sum(row["law_id"] is not None for row in rows)
-    assert f"{len(rows)} passages" in hint
+    assert f"{len(rows)} cited passages" in hint
     assert f"{laws} provisions" in hint
     assert f"{len(rows) - laws} passages of guidelines" in hint
     assert f"{len(rows)} documents" in lawqa.caveats[0]
-    assert f"{sum(place(row) in gold for row in rows)} of them of the split" in lawqa.caveats[0]
+    assert f"{sum(place(row) in gold for row in rows)} of the split" in lawqa.caveats[0]
 
 
 def place(row: Mapping[str, Any]) -> tuple[str, str]:

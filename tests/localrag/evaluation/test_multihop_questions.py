@@ -171,23 +171,11 @@ def test_a_corpus_made_of_the_questions_holds_their_gold(
     assert all(ranks(question.gold, passages)), "each by its text, among several of its title"
 
 
-@pytest.mark.parametrize(
-    ("name", "f1", "published"),
-    [
-        ("musique", 0.379, {"naive": 0.289, "chain": 0.387}),
-        ("2wikimultihopqa", 0.514, {"naive-qd": 0.371, "decon-plain": 0.357}),
-        ("hotpotqa", 0.597, {"naive": 0.444, "decon-plain-qd": 0.543}),
-    ],
-)
-def test_the_datasets_are_declared_with_their_measure_and_caveats(
-    name: str, f1: float, published: dict[str, float]
-) -> None:
+@pytest.mark.parametrize("name", ["musique", "2wikimultihopqa", "hotpotqa"])
+def test_the_datasets_are_declared_with_their_measure_and_caveats(name: str) -> None:
     dataset = declared()[name]
     assert (dataset.reader, dataset.measure) == ("multihop", "multihop")
     assert any("far easier to find" in caveat for caveat in dataset.caveats)
-    assert dataset.published["decon"][0].score == f1
-    assert {one: dataset.published[one][0].score for one in published} == published
-    assert {figure.n for figures in dataset.published.values() for figure in figures} == {200}
 
 
 @pytest.mark.parametrize("name", ["musique", "hotpotqa"])

@@ -26,7 +26,7 @@ def test_what_the_model_was_not_shown_is_said_without_the_provision(
         ("passages-left-out", None, 2),
         ("shortened", None, 2),
     ]
-    assert str(counts(results)[1]).startswith("…: of … characters the model was shown the …")
+    assert str(counts(results)[1]).startswith("…: the model got … of … characters")
 
 
 def test_what_all_say_alike_is_said_in_full(evaluated: Callable[..., Evaluation]) -> None:

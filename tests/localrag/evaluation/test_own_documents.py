@@ -157,15 +157,15 @@ def test_a_query_names_the_documents_of_its_paragraphs(world: World) -> None:
 
 
 def test_what_the_corpus_lacks_is_told_with_its_cure(world: World) -> None:
-    with pytest.raises(NotFoundError, match=r"lacks 4 of the paragraphs.*'Tarn Ferries'"):
+    with pytest.raises(NotFoundError, match=r"does not have 4 of the paragraphs.*'Tarn Ferries'"):
         world.load(FERRIES, own_documents=True)
     world.add(LIGHTS)
-    with pytest.raises(NotFoundError, match="lacks 4 of the paragraphs") as caught:
+    with pytest.raises(NotFoundError, match="does not have 4 of the paragraphs") as caught:
         world.load(FERRIES, LIGHTS, own_documents=True)
     assert f"localrag add {world.folder / 'q.json'} --corpus main" in caught.value.cure
     changed = json.loads(json.dumps(LIGHTS))
     changed["paragraphs"][2]["paragraph_text"] += " So they say."
-    with pytest.raises(NotFoundError, match=r"lacks 1 of the paragraphs.*'Tarn'"):
+    with pytest.raises(NotFoundError, match=r"does not have 1 of the paragraphs.*'Tarn'"):
         world.load(changed, own_documents=True)
 
 
@@ -177,7 +177,7 @@ def test_of_a_few_questions_only_their_documents_are_needed(world: World) -> Non
     assert [bool(one.answer) for one in both] == [True, False]
     (answerable,) = world.load(FERRIES, LIGHTS, unanswerable=True, limit=1).questions
     assert answerable.answer
-    with pytest.raises(NotFoundError, match="lacks 3 of the paragraphs"):
+    with pytest.raises(NotFoundError, match="does not have 3 of the paragraphs"):
         world.load(FERRIES, LIGHTS, unanswerable=True, limit=3)
 
 
@@ -257,7 +257,7 @@ def test_a_report_gives_refusals_and_what_was_shown(asked: World) -> None:
     assert entry.shown.all_found.value == entry.shown.recall.value == 1
     assert entry.shown.all_found.n == 2, "where nothing supports there is nothing to show"
     text = (finished.folder / MARKDOWN).read_text(encoding="utf-8")
-    assert "once more without those that support its answer" in text
+    assert "again without those that support its answer" in text
     assert "| naive | without an answer | 2 | 100.0 %" in text
     assert "| naive | places | 2 | 100.0 % [34.2, 100.0] | 100.0 % [34.2, 100.0]" in text
 

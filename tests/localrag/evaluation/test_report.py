@@ -18,7 +18,7 @@ from localrag.evaluation.types import Cause, Entry, Evaluation, Gold, NotMeasure
 from localrag.text.facts import Fact, FactKind
 
 Evaluated = Callable[..., Evaluation]
-NOTES = "What stood in, was switched off or left out"
+NOTES = "Replaced, switched off or left out"
 HOSTILE = "a|b`c`<b>*x*</b>\n# [l](http://x) ~~s~~ \\| &lt; _e_ $y$ \x1b[31m\u202e"
 
 
@@ -228,8 +228,8 @@ def test_what_the_corpus_lacks_is_counted(evaluated: Evaluated, tmp_path: Path) 
     questions = replace(evaluation.questions, questions=tuple({**asked, "q3": two}.values()))
     text = written(replace(evaluation, questions=questions, lacking=lacking), tmp_path)
     assert (
-        "Of the 10 questions with gold provisions the corpus holds none of them for 1, and lacks "
-        "some of them for 1 more" in text
+        "Of the 10 questions with gold provisions, the corpus has none of them for 1, and only "
+        "some for 1 more" in text
     )
     assert report.load(tmp_path).lacking == lacking
 
@@ -305,7 +305,7 @@ def test_every_cause_is_counted(
     )
     text = written(replace(base, entries=(Entry("x", "x", {}, results),)), tmp_path)
     assert rows(text, "Why answers are wrong") == [["x", "5", "1", "1", "1", "1", "1"]]
-    assert "- Reasoning wrong, or nothing was searched: gold was at hand as well; or" in text
+    assert "- Reasoning wrong, or nothing was searched: gold was at hand too, the" in text
 
 
 def test_scores_between_0_and_1_get_no_mcnemar(evaluated: Evaluated, tmp_path: Path) -> None:

@@ -270,7 +270,7 @@ def test_wrong_answers_have_a_cause_and_searches_a_recall(bench: Bench) -> None:
     assert fixed.results[1].cause in (Cause.SEARCH, Cause.REASONING)
     assert set(fixed.results[1].recall) == {"lexical", "evidence"}, "dense had no vectors"
     assert 0 < fixed.results[1].lengths["evidence"] <= fixed.results[1].lengths["lexical"]
-    assert any("BM25 stands in" in str(note) for note in fixed.results[1].notes)
+    assert any("BM25 replaces" in str(note) for note in fixed.results[1].notes)
 
 
 def test_what_the_corpus_lacks_is_looked_up(bench: Bench) -> None:
@@ -440,7 +440,7 @@ def test_a_prompt_optimised_on_these_questions_is_told(bench: Bench) -> None:
     for name, told in (("seen", True), ("unseen", False)):
         finished = bench.run("statute-gepa", settings={"method.query_prompt": name}, limit=2)
         notes = finished.evaluation.entries[0].results[0].notes
-        assert any("made with this very question" in str(note) for note in notes) is told
+        assert any("optimised on this question" in str(note) for note in notes) is told
 
 
 def test_a_forecast_writes_nothing(bench: Bench) -> None:

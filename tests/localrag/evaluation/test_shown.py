@@ -16,7 +16,7 @@ from localrag.evaluation.planning import plan
 from localrag.evaluation.report import MARKDOWN
 from localrag.evaluation.report import read as read_report
 from localrag.evaluation.runner import evaluate
-from localrag.evaluation.shown import shown
+from localrag.evaluation.searching import shown
 from localrag.evaluation.types import GoldSentence
 from localrag.search.indexing.index import index
 from localrag.search.types import TextSpan

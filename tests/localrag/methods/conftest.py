@@ -30,7 +30,7 @@ from localrag.corpus.workspace import Workspace
 from localrag.errors import LocalragError
 from localrag.methods.answering import Answerer, MethodResources
 from localrag.methods.catalogue import method
-from localrag.methods.remembered import Remembered
+from localrag.methods.toolkit import Remembered
 from localrag.search.indexing.index import index
 from localrag.search.types import Query, Trace
 from localrag.text.progress import ignore
@@ -150,7 +150,7 @@ class ScriptedResources(MethodResources):
         config = config or Config(chat=ChatConfig(max_tokens=100, write_searches=False))
         super().__init__(Workspace.locate(home), "main", config)
         self._scripted = model
-        # The workspaces of these tests are shared: what one test scripts is none of another's.
+        # The tests share workspaces, but not their scripts.
         self.remembered = Remembered(memory) if memory else None
         if query_prompt:
             self.query_prompt = OptimisedPrompt("found", query_prompt)
@@ -162,7 +162,7 @@ class ScriptedResources(MethodResources):
 
 @dataclass(frozen=True)
 class Played:
-    """What a method made of its replies: an answer, or an error."""
+    """The result of a method: an answer, or an error."""
 
     model: ScriptedChat
     outcome: Answer | LocalragError
@@ -188,7 +188,7 @@ class Played:
 
     @property
     def prompts(self) -> list[str]:
-        """What the model was told, system and user message of each call together."""
+        """The system and user message of each call, joined."""
         return ["\n".join(m.content for m in request.messages) for request in self.requests]
 
 
@@ -198,7 +198,7 @@ Reply = Mapping[str, object] | str | Exception
 
 
 def _is_text(reply: Reply) -> bool:
-    """Whether a reply has fields; the probabilities of words are given as they are."""
+    """Whether a reply has fields, not probabilities of words."""
     return isinstance(reply, Mapping) and not any(isinstance(one, float) for one in reply.values())
 
 
@@ -238,5 +238,5 @@ def play(law_home: Path) -> Play:
 
 @pytest.fixture
 def scripted() -> type[ScriptedResources]:
-    """The resources of a run whose model is scripted, for tests that follow the making."""
+    """The resources of a run with a scripted model, for tests of progress."""
     return ScriptedResources

@@ -6,10 +6,16 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from localrag.methods.agreement import citations, statements
 from localrag.methods.agreement.evidence import LawText, provisions_in
 from localrag.methods.agreement.judging import choose, fitted, is_held_out, judge, weights_for
-from localrag.methods.agreement.types import Observation, ObservationKind, OptionJudgement, in_words
+from localrag.methods.agreement.signs import (
+    CITATION_SIGNS,
+    STATEMENT_SIGNS,
+    Observation,
+    ObservationKind,
+    OptionJudgement,
+    in_words,
+)
 
 LAW = """## 貸本業法
 ### 第３条
@@ -190,8 +196,8 @@ def chosen(options: list[str], judged: dict[str, OptionJudgement]) -> str:
 
 def test_the_weights_are_those_of_the_signs_and_of_their_sense() -> None:
     for weights in (fitted().everything, *fitted().without.values()):
-        assert tuple(weights.statements) == statements.SIGNS
-        assert tuple(weights.citations) == citations.SIGNS
+        assert tuple(weights.statements) == STATEMENT_SIGNS
+        assert tuple(weights.citations) == CITATION_SIGNS
         assert min(*weights.statements.values(), *weights.citations.values()) >= 0
 
 

@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from localrag.methods.agreement.wording import (
+from localrag.methods.agreement.evidence import (
     absolutes,
     asks_for_exemption,
     asks_for_quantity,

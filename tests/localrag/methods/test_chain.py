@@ -64,7 +64,7 @@ def purposes(played: Any) -> list[str]:
 
 
 def number(prompt: str, text: str) -> int:
-    """The number under which a prompt shows a sentence that holds a text."""
+    """The number of the sentence with a text in a prompt."""
     line = next(line for line in prompt.splitlines() if ": " in line and text in line)
     return int(line.partition(":")[0])
 

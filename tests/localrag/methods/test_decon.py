@@ -31,7 +31,7 @@ from localrag.text.facts import FactKind
 pytestmark = pytest.mark.usefixtures("loopback")
 
 # Of each page, in the order of their names: its text, its sentences as rewritten, and the questions
-# of those that differ, each with its answer.
+# of the changed ones, each with its answer.
 PAGES: dict[str, tuple[str, list[str], list[tuple[str, str]]]] = {
     "Bram Tully": (
         "Bram Tully was a miller. He was born in Quillmere.",
@@ -154,14 +154,14 @@ def ask(play: Callable[..., Any], pages: Path, embedding: EmbeddingConfig) -> Ca
 
 
 def shown(played: Any) -> list[str]:
-    """The pages whose sentences the final call is shown, in their order."""
+    """The pages of the sentences in the final call, in their order."""
     last = played.trace.stages[-1]
     assert last.stage == "evidence"
     return [hit.passage.document_id.removesuffix(".txt") for hit in last.hits]
 
 
 def number(prompt: str, text: str) -> int:
-    """The number under which a prompt shows a sentence that holds a text."""
+    """The number of the sentence with a text in a prompt."""
     line = next(line for line in prompt.splitlines() if ": " in line and text in line)
     return int(line.partition(":")[0])
 
@@ -263,7 +263,7 @@ def test_a_malformed_answer_is_a_typed_failure(ask: Callable[..., Any], text: st
     assert getattr(ask("decon", NOT_NEEDED, text, text).error, "kind", "") == "ReplyInvalid"
 
 
-# --- What is cited ---
+# --- Citations ---
 
 
 @pytest.mark.parametrize("name", ["decon-plain", "decon-plain-qd", "decon", "decon-hybrid"])
@@ -293,7 +293,7 @@ def test_what_stands_in_the_rewritten_sentence_alone_is_unsupported(
     answer = ask("decon", NOT_NEEDED, reply("Ada Frost", sold), query=query).answer
     assert (answer.text, answer.status) == ("Ada Frost", Status.UNSUPPORTED)
     assert [one.quote for one in answer.citations] == ["She sold it to Bram Tully."]
-    # Where the sentence that names her is shown, too, it is what carries the answer.
+    # If the sentence with her name is shown too, it supports the answer.
     more = ask("decon", NOT_NEEDED, reply("Ada Frost", sold), query=query, sentences=9).answer
     assert more.status is Status.SUPPORTED
     assert [one.quote for one in more.citations] == ["Ada Frost built the Otter Mill in 1871."]
@@ -336,7 +336,7 @@ def test_the_hybrid_stays_within_the_documents_asked_for(ask: Callable[..., Any]
     assert shown(played) == ["Otter Mill"]
 
 
-# --- What is not there ---
+# --- Missing things ---
 
 
 @pytest.mark.parametrize("name", ["decon-plain", "decon", "decon-hybrid"])

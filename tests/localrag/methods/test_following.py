@@ -1,4 +1,4 @@
-"""A question after others: read behind them, or made whole by a model that code checks."""
+"""Follow-ups: read with the questions before them, or completed by a model and checked by code."""
 
 import json
 from collections.abc import Iterator
@@ -12,7 +12,7 @@ from localrag.corpus.config import ChatConfig, Config
 from localrag.corpus.workspace import Workspace
 from localrag.methods.answering import Answerer, MethodResources, read_question
 from localrag.methods.catalogue import method
-from localrag.methods.rewriting import LONGEST_QUESTION
+from localrag.methods.searches import LONGEST_QUESTION
 from localrag.search.types import FOLLOW_UP, Query, StageRecord
 
 BEFORE = "凧揚げ規制法で大凧の許可の有効期間は何年か"
@@ -21,7 +21,7 @@ BEHIND = f"{BEFORE} その罰則は"
 
 
 class Scripted(MethodResources):
-    """Resources whose model says what it is told."""
+    """Resources with a scripted model."""
 
     def __init__(self, home: Path, *replies: str) -> None:
         config = Config(chat=ChatConfig(model="scripted", max_tokens=100, write_searches=False))
@@ -95,7 +95,7 @@ def test_a_model_that_names_something_else_is_not_followed(written: str, law_hom
         reading = read_question(FOLLOWING, resources, with_model=True)
     assert reading.read_as == BEHIND
     (event,) = reading.trace.events
-    assert "read without it" in str(event)
+    assert "it was not used" in str(event)
 
 
 def test_the_provision_named_before_must_stay(law_home: Path) -> None:
@@ -121,7 +121,7 @@ def test_of_a_malformed_reply_nothing_is_taken(reply: str, law_home: Path) -> No
     assert reading.read_as == BEHIND
     assert len(resources.chat.requests) == len(reading.trace.calls) == 2
     assert all(call.problem for call in reading.trace.calls)
-    assert "no question" in str(reading.trace.events[0])
+    assert "malformed" in str(reading.trace.events[0])
 
 
 def test_orders_in_the_history_stay_inside_their_element(law_home: Path) -> None:

@@ -1,4 +1,4 @@
-"""A model's claim is worth what the sentences it cites say, and code puts in their words."""
+"""Code checks the claims of a model against its sentences, and inserts their words."""
 
 import json
 from collections.abc import Sequence
@@ -31,7 +31,7 @@ def reply(*claims: tuple[str, Sequence[int]]) -> dict[str, Any]:
 
 
 class Asked:
-    """Questions to a model whose replies are made when the numbers of the sentences are known."""
+    """Questions to a model whose replies need the numbers of the sentences."""
 
     def __init__(self, play: Any, home: Path) -> None:
         self._play, self._home = play, home
@@ -40,7 +40,7 @@ class Asked:
         return self._play("generative", query, *replies, home=self._home, **options)
 
     def number(self, text: str, query: Query = QUESTION) -> int:
-        """The number under which the model is shown a sentence that holds a text."""
+        """The number of the sentence with a text in a prompt."""
         (prompt,) = self(NOTHING, query=query).prompts
         line = next(line for line in prompt.splitlines() if ": " in line and text in line)
         return int(line.partition(":")[0])

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from localrag.methods.lawqa_study.options import JudgedOption, OptionVerdict, knock_out
+from localrag.methods.statute import JudgedOption, OptionVerdict, knock_out
 
 
 def entrants(labels: str) -> list[JudgedOption]:

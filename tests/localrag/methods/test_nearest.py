@@ -1,4 +1,4 @@
-"""Whatever the status of an answer, the nearest passages that it does not quote are listed."""
+"""Every answer lists the nearest passages that it does not quote."""
 
 from dataclasses import replace
 from pathlib import Path

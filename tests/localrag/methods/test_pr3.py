@@ -22,7 +22,7 @@ from localrag.corpus.store import CorpusStore
 from localrag.corpus.types import Label
 from localrag.corpus.workspace import Workspace
 from localrag.methods.catalogue import method
-from localrag.methods.pr3.chunking import chunks_of
+from localrag.methods.chunks import chunks_of
 from localrag.prepare.layers import MK_SUMMARIES, SYNTHETIC_QA, DerivedLayer, DerivedText
 from localrag.prepare.preparing import prepare
 from localrag.search.indexing.index import index_as_set
@@ -68,7 +68,7 @@ Ask = Callable[..., Any]
 
 
 def said(*claims: tuple[Any, ...]) -> dict[str, Any]:
-    """A reply: of each claim its text, the numbers it cites and, where there is one, its aspect."""
+    """A reply: for each claim its text, its numbers and maybe its aspect."""
     return {
         "claims": [
             {"sentences": numbers, **({"aspect": aspect[0]} if aspect else {}), "text": text}
@@ -160,7 +160,7 @@ def before(name: str) -> list[Any]:
 
 
 def number(prompt: str, text: str) -> int:
-    """The number under which a prompt shows a source that holds a text."""
+    """The number of the source with a text in a prompt."""
     line = next(
         line for line in prompt.splitlines() if re.match(r"\d+: .*" + re.escape(text), line)
     )
@@ -243,7 +243,7 @@ def test_where_nothing_is_found_nothing_is_read(ask: Ask, name: str) -> None:
     assert len(played.requests) == len(before(name))
 
 
-# --- What is shown, and what is cited ---
+# --- Prompts and citations ---
 
 
 @pytest.mark.parametrize("name", ["pr3-plain", "pr3"])
@@ -518,7 +518,7 @@ def test_of_a_law_that_the_corpus_lacks_nothing_is_claimed(
         assert facts(played.trace, FactKind.NO_SUCH_LAW) == [{"name": "独楽規制法"}]
 
 
-# --- What is not there ---
+# --- Missing things ---
 
 
 @pytest.mark.parametrize("name", ["chunks", *AUGMENTED])

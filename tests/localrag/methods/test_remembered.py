@@ -1,4 +1,4 @@
-"""What a model wrote for a question is not asked for again, and can be forgotten."""
+"""Stored replies of models replace calls, and can be forgotten."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -10,7 +10,7 @@ from tiny_models.scripted import searches
 from localrag.corpus.config import ChatConfig, Config
 from localrag.corpus.workspace import Workspace
 from localrag.doors.forgetting import forget_searches
-from localrag.methods.remembered import Remembered, key_of
+from localrag.methods.toolkit import Remembered, key_of
 from localrag.search.types import Query
 from localrag_models.chat import Message
 

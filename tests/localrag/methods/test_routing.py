@@ -1,4 +1,4 @@
-"""How a query is searched for, and how the hits of several searches become one list."""
+"""The way to search for a query, and the merged hits of several searches."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -10,7 +10,7 @@ from tiny_models.scripted import searches
 from localrag.corpus.ingest.add import add
 from localrag.corpus.types import ARTICLES, Locator, Passage
 from localrag.corpus.workspace import Workspace
-from localrag.methods.lawqa_study.options import Route, merged, route
+from localrag.methods.statute import Route, merged, route
 from localrag.search.indexing.index import index
 from localrag.search.types import Hit, Query
 
@@ -62,7 +62,7 @@ TITLES = ("独楽法", "独楽法第二条に規定する独楽の定義に関�
 
 @pytest.fixture(scope="module")
 def tops(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A workspace with an act, and an ordinance whose title cites it."""
+    """A workspace with an act, and an ordinance that cites it in its title."""
     folder = tmp_path_factory.mktemp("tops")
     for number, title in enumerate(TITLES, 1):
         (folder / f"597AC000000000{number}_21160401.xml").write_text(
@@ -100,5 +100,5 @@ def test_a_law_is_lacking_only_where_no_name_of_the_corpus_ends(
     chosen = {"reason": "甲", "label": "a"}
     replies = [searches(query), searches("独楽"), judged, judged, chosen]
     played = play("statute-options", asked, *replies, home=tops)
-    told = [str(event) for event in played.trace.events if "corpus lacks" in str(event)]
-    assert told == [f"the query cites {text}, of a law that the corpus lacks" for text in unknown]
+    told = [str(event) for event in played.trace.events if "not in the corpus" in str(event)]
+    assert told == [f"the query cites {text}, whose law is not in the corpus" for text in unknown]

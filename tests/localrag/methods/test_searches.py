@@ -1,4 +1,4 @@
-"""A model writes searches in the words of statutes: what they find, and what a failure leaves."""
+"""A model writes searches in the words of statutes: their hits, and their failures."""
 
 from collections.abc import Callable
 from typing import Any
@@ -13,7 +13,7 @@ from localrag.search.types import Query
 from localrag_models.errors import ServerUnreachable
 
 ACT, ORDER = "599AC0000000001", "599CO0000000002"
-# Not a word of it stands in a law of the sample corpus.
+# No law of the sample corpus has a word of it.
 ASKED = Query("お客さんを向こう岸に渡す仕事は、だれでもやっていいの")
 NAME = "渡し舟の安全及び活用に関する法律"
 WRITTEN = searches("渡し守の資格 渡し守となる資格を有する者", law=NAME)
@@ -70,8 +70,8 @@ def test_a_law_that_the_corpus_lacks_is_told_as_a_guess(asked: Play) -> None:
     played = asked(searches("渡し守の資格", law="渡河安全法"), NOTHING)
     told = [str(one) for one in played.trace.events if one.kind.name.startswith("SEARCHED_ALSO")]
     assert told == [
-        "searched for as well, in words that the model wrote: 渡し守の資格 (it guesses a law that "
-        "this corpus does not know: 渡河安全法)"
+        "also searched, in the model's words: 渡し守の資格 (the model guessed a law that is not in "
+        "this corpus: 渡河安全法)"
     ]
 
 

@@ -153,7 +153,7 @@ def test_fixed_searches_for_question_and_options(play: Play, question: Query) ->
     played = play("statute-fixed", question, choice("a"))
     dense, lexical, evidence = played.trace.stages
     assert (dense.stage, lexical.stage, evidence.stage) == ("dense", "lexical", "evidence")
-    assert "BM25 stands in" in str(dense.events[0])
+    assert "BM25 replaces" in str(dense.events[0])
     assert len(evidence.hits) == 5
     assert [hit.passage.id for hit in evidence.hits] == [hit.passage.id for hit in lexical.hits]
     (shown,) = played.prompts

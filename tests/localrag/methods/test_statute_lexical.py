@@ -125,7 +125,7 @@ def test_how_probable_the_choice_is_says_why_it_is_not_supported(
     play: Play, question: Query
 ) -> None:
     answer = play(NAME, question).answer
-    assert told(answer.doubts).startswith("not sure: the option is held right with ")
+    assert told(answer.doubts).startswith("not sure: the option is right with ")
     assert "見込み" in answer.claims[0].text
 
 

@@ -17,12 +17,12 @@ from localrag.corpus.config import ChatConfig, Config, RuntimeConfig
 from localrag.corpus.workspace import Workspace
 from localrag.methods.answering import Answerer, MethodResources
 from localrag.methods.catalogue import method
-from localrag.methods.statute_localrag import METHOD
 from localrag.search.types import Query
 from localrag.text.facts import FactKind, told
 from localrag_models.chat import ChatRequest, Reply
 from localrag_models.store import ModelStore
 
+METHOD = method("statute-localrag")
 ACT, ORDER = "598AC0000000001", "598CO0000000002"
 AGREES, CONTRADICTS, UNRELATED = "一致", "矛盾", "無関係"
 
@@ -53,23 +53,20 @@ TRUE_TO_LAW: Mapping[str, list[Found]] = {
 
 
 def shown(request: ChatRequest, name: str) -> list[str]:
-    """The texts that a prompt encloses under a label that begins so."""
+    """The texts under a label of a prompt."""
     user = request.messages[-1].content
     return re.findall(rf'<(text_*) \w+="({name}[^"]*)">\n(.*?)\n</\1>', user, re.DOTALL)
 
 
 def sentences(request: ChatRequest) -> dict[int, str]:
-    """The numbered sentences that a prompt shows."""
+    """The numbered sentences of a prompt."""
     ((_, _, evidence),) = shown(request, "資料")
     lines = (line.partition(": ") for line in evidence.splitlines())
     return {int(number): text for number, _, text in lines if number.isdecimal()}
 
 
 class Reader(ScriptedChat):
-    """Replies by what it is shown: for each option the sentences that hold the words to be cited.
-
-    What no sentence holds it does not find.
-    """
+    """Replies from the prompt: for each option the sentences with the words to be cited, if any."""
 
     def __init__(self, findings: Mapping[str, Sequence[Found]], context: int = 8192) -> None:
         super().__init__(context=context)
@@ -88,7 +85,7 @@ class Reader(ScriptedChat):
 
 
 class Resources(MethodResources):
-    """The resources of a run whose model is given."""
+    """The resources of a run with a given model."""
 
     def __init__(self, home: Path, model: ScriptedChat) -> None:
         super().__init__(Workspace.locate(home), "main", Config(chat=ChatConfig(max_tokens=100)))
@@ -124,8 +121,7 @@ def decided(answer: Answer) -> list[str]:
     return [str(event) for s in answer.trace.stages if s.stage == "decide" for event in s.events]
 
 
-def test_the_catalogue_has_it() -> None:
-    assert method("statute-localrag") is METHOD
+def test_each_option_takes_a_call() -> None:
     assert METHOD.calls.of(4) == 4
 
 
@@ -224,8 +220,8 @@ def test_ties_are_broken_by_agreement_and_the_trace_says_so(
     assert answer.label in "abcd"
     assert answer.status is Status.UNSUPPORTED
     (event,) = decided(answer)
-    assert event.startswith("the quotations do not single an option out, and one was chosen by how")
-    assert told(answer.doubts) == "the quotations do not single an option out"
+    assert event.startswith("the quotations do not decide between the options; ")
+    assert told(answer.doubts) == "the quotations do not decide between the options"
 
 
 @pytest.mark.parametrize(
@@ -409,7 +405,7 @@ def test_without_any_source_the_model_is_not_asked(ask: Ask) -> None:
         "no provision was found that decides b",
     ]
     assert sum("was not asked" in str(event) for event in answer.trace.events) == 2
-    assert "nothing tells the options apart" in decided(answer)[0]
+    assert "one was chosen arbitrarily" in decided(answer)[0]
 
 
 def test_a_context_too_small_for_the_prompt_is_a_failure(ask: Ask) -> None:
@@ -438,7 +434,7 @@ def test_no_text_can_leave_its_element_nor_reach_the_template(ask: Ask) -> None:
 
 @pytest.fixture
 def tiny_home(law_home: Path, tmp_path: Path) -> Path:
-    """The workspace of the laws with a tiny model besides, whose context holds some evidence."""
+    """The workspace of the laws with a tiny model, whose context holds some evidence."""
     home = tmp_path / "laws"
     shutil.copytree(law_home, home)
     write_chat_gguf(tmp_path / "tiny.gguf", context=32768)

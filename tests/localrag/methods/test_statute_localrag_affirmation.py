@@ -1,4 +1,4 @@
-"""A question that asks for what deviates is turned into one that asks for what agrees."""
+"""A question for the deviating option is turned into one for the agreeing option."""
 
 import json
 from pathlib import Path

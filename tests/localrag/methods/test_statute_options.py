@@ -33,7 +33,7 @@ def choice(label: str) -> dict[str, str]:
 def replies(
     verdicts: Sequence[str], winners: str, queries: Sequence[str] = ()
 ) -> list[dict[str, str]]:
-    """Those to a question whose options get these verdicts, and whose matches these winners."""
+    """The replies that give these verdicts and these winners."""
     asked = [query(text) for text in queries] or [query()] * len(verdicts)
     return [*asked, *map(verdict, verdicts), *map(choice, winners)]
 
@@ -132,7 +132,7 @@ def test_the_query_decides_how_it_is_searched_for(play: Play, question: Query) -
     played = play("statute-options", question, *replies(["正しい"] * 4, "aca", queries))
     assert [stage.query for stage in of(played, "lexical")] == queries[:1]
     assert of(played, "dense") == []
-    # Without vectors words stand in for the meaning, and the trace says so.
+    # Without vectors words are searched, and the trace says so.
     for label, text in zip("bc", queries[1:3], strict=True):
         (dense,) = of(played, "dense", f"option {label}")
         assert (dense.query, len(dense.events)) == (text, 1)
@@ -173,8 +173,8 @@ def test_a_second_search_stays_within_the_filters(play: Play, question: Query) -
 def test_a_law_that_the_corpus_lacks_is_told(play: Play, question: Query) -> None:
     texts = ["凧揚げ規制法第三条及び独楽税法第五条", "独楽税法第五条", "許可", "許可"]
     played = play("statute-options", question, *replies(["正しい"] * 4, "aca", texts))
-    told = [str(event) for event in played.trace.events if "corpus lacks" in str(event)]
-    assert told == ["the query cites 独楽税法第五条, of a law that the corpus lacks"] * 2
+    told = [str(event) for event in played.trace.events if "not in the corpus" in str(event)]
+    assert told == ["the query cites 独楽税法第五条, whose law is not in the corpus"] * 2
 
 
 def test_a_query_without_a_word_falls_back_to_the_option(play: Play, question: Query) -> None:

@@ -1,4 +1,4 @@
-"""What a model writes and code cannot support: the quotations that need no model come first."""
+"""Quotations found without a model come before an unsupported answer of a model."""
 
 import json
 from collections.abc import Callable, Sequence
@@ -24,7 +24,7 @@ NOTHING: dict[str, Any] = {"claims": []}
 
 
 class Writer:
-    """Has a scripted model claim something, on sentences that hold some words."""
+    """Has a scripted model claim something, on sentences with some words."""
 
     def __init__(self, play: Callable[..., Any]) -> None:
         self._play = play

@@ -1,4 +1,4 @@
-"""Whoever asked can follow the answer while it is made, and end it at any moment."""
+"""A user can follow an answer in the making, and stop it at any moment."""
 
 import json
 from collections.abc import Callable
@@ -24,7 +24,7 @@ NOTHING = json.dumps({"claims": []})
 
 
 class Follower(Watch):
-    """Notes what is told, and has enough of it after so many things."""
+    """Notes the events, and stops after a number of them."""
 
     def __init__(self, patience: int = 1_000) -> None:
         self.stages: list[str] = []

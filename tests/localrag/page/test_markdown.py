@@ -1,4 +1,4 @@
-"""Texts in Markdown: whatever they hold, a reader of Markdown sees them as they are."""
+"""Texts in Markdown: a reader of Markdown sees them unchanged."""
 
 import pytest
 from hypothesis import given
@@ -39,7 +39,7 @@ HOSTILE = [
 
 
 def blocks(markdown: str) -> set[str]:
-    """What a reader of Markdown finds besides text."""
+    """The elements a reader of Markdown finds besides text."""
     found: set[str] = set()
 
     def note(tokens: list[Token]) -> None:
@@ -52,7 +52,7 @@ def blocks(markdown: str) -> set[str]:
 
 
 def read(markdown: str) -> str:
-    """The text that a reader of Markdown shows, line by line."""
+    """The text shown by a reader of Markdown, line by line."""
     lines: list[str] = []
     for token in READER.parse(markdown):
         if token.type == "inline":
@@ -77,7 +77,7 @@ def test_hostile_text_stays_text(text: str) -> None:
 @given(st.text(alphabet=st.sampled_from("a渡 \t\n#*_-+=`~[]()<>!&;|\\:.1$>/")))
 def test_any_text_stays_text(text: str) -> None:
     assert blocks(paragraph(text)) <= {"paragraph", "inline", "text", "hardbreak", "text_special"}
-    # Blanks at the ends of lines are all that may be lost.
+    # Only blanks at line ends may be lost.
     assert "".join(read(paragraph(text)).split()) == "".join(text.split())
     assert blocks(f"- {line(text)}") <= {
         *("bullet_list", "list_item", "paragraph", "inline", "text", "text_special"),

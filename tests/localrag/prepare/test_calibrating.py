@@ -1,4 +1,4 @@
-"""How near questions come to the prepared ones, through the verb and in Python."""
+"""How near questions are to the prepared ones, through the verb and in Python."""
 
 import json
 from collections.abc import Callable
@@ -15,8 +15,8 @@ from localrag.corpus.store import CorpusStore
 from localrag.corpus.workspace import Workspace
 from localrag.errors import IndexUnusable, UsageError
 from localrag.prepare import index as layer_index
-from localrag.prepare.calibrating import NEAREST, SAME_WORD, SENTENCE, UNRELATED, distributions
 from localrag.prepare.index import LayerIndex
+from localrag.prepare.measuring import NEAREST, SAME_WORD, SENTENCE, UNRELATED, distributions
 from localrag.prepare.preparing import prepare
 
 SENTENCES = ("Ada Frost built a mill.", "She sold it to Bram Tully.", "He painted it red.")

@@ -1,4 +1,4 @@
-"""Layers of whole documents: how they are sorted, what they answer, what they are about."""
+"""Layers of whole documents: categories, synthetic questions and summaries."""
 
 import json
 import re
@@ -17,9 +17,9 @@ from localrag.corpus.store import CorpusStore
 from localrag.corpus.types import Label
 from localrag.corpus.workspace import Workspace
 from localrag.errors import InputError, ModelUnusable, UsageError
-from localrag.prepare.categories import SHIPPED, Categories, as_toml, kept, load
 from localrag.prepare.index import LayerIndex
 from localrag.prepare.layers import METADATA, MK_SUMMARIES, SYNTHETIC_QA, DerivedLayer, Outcome
+from localrag.prepare.metadata import SHIPPED, Categories, as_toml, kept, load
 from localrag.prepare.preparing import LayerReport, prepare, propose_categories
 from localrag.prepare.summaries import summaries, summary_for
 from localrag.search.indexing.index import index
@@ -131,7 +131,7 @@ def test_nothing_is_sorted_twice_but_by_other_categories(
 ) -> None:
     replies = (labels("water", "Norland"), labels("building", "Norland"))
     make(METADATA, *replies, categories=categories)
-    # Without the option those of the last time hold.
+    # Without the option the last categories hold.
     report, model = make(METADATA)
     assert (report.earlier, report.made, model.requests) == (2, 0, [])
     assert kept(workspace.corpus("main")) == categories
@@ -367,7 +367,7 @@ def test_summaries_say_what_they_rest_on(
     chosen = summary_for(made, [Label("subject", "building"), Label("country", "Norland")])
     assert chosen is made[2]
     assert summary_for(made, [Label("subject", "water")]) is made[0]
-    # Only what rests on other questions is made anew.
+    # Only summaries of other questions are made again.
     (workspace.home / "texts" / "lake.txt").write_text(f"{LAKE} It is old.")
     add(workspace, "main", [workspace.home / "texts"])
     make(SYNTHETIC_QA, {"pairs": [DEEP, pair("When does Lake Anvil freeze?", "winter", 2)]})

@@ -1,4 +1,4 @@
-"""The index of derived layers: what is found, what takes no part, and what is mended."""
+"""The index of derived layers: hits, exclusions and repairs."""
 
 import json
 import multiprocessing
@@ -128,7 +128,7 @@ def test_layers_are_found_by_meaning_and_by_words(workspace: Workspace, served: 
         assert find("Lake Anvil freezes in winter.")[0] == "Lake Anvil freezes in winter."
         assert find("sold", words=True) == ["Ada Frost sold the Otter Mill to Bram Tully."]
         assert find("freezes", SENTENCES, words=True) == ["It freezes in winter."]
-        # What stands as it is stands in both layers.
+        # An unchanged sentence is in both layers.
         assert find("deep", words=True) == find("deep", SENTENCES, words=True)
         (best, *_) = find.index.nearest(
             find.store, "What freezes in winter?", 3, QUESTIONS, Filters()
@@ -203,7 +203,7 @@ def test_a_change_costs_what_has_changed_and_what_is_gone_is_not_found(
     add(workspace, "main", [workspace.home / "texts"])
     with opened(workspace, served) as find:
         assert find.index.is_behind
-    # Only the sentences are brought up to date: what was made of others stays out of the index.
+    # Only the sentences are updated; texts of old sentences stay out of the index.
     make(workspace, served, SENTENCES)
     assert texts(embedder)[embedded:] == ["It dries in summer."]
     with opened(workspace, served) as find:
@@ -419,7 +419,7 @@ def test_each_sentence_of_a_law_without_articles_is_made_once(home: Path) -> Non
 
 
 def texts(embedder: HashingEmbedder) -> list[str]:
-    """What was embedded of the layers."""
+    """The embedded texts of the layers."""
     return [text.strip() for text in embedder.embedded if not text.startswith("渡し舟の船長は、")]
 
 

@@ -1,4 +1,4 @@
-"""Derived layers: every sentence once, what is refused, and what is made anew."""
+"""Derived layers: every sentence once, refusals, and new work after changes."""
 
 import json
 import multiprocessing
@@ -532,7 +532,7 @@ def _layer(workspace: Workspace, name: str = DECONTEXTUALIZED) -> DerivedLayer:
 
 
 class _Echo(ScriptedChat):
-    """Gives back the sentence that it is to rewrite."""
+    """Returns the sentence unchanged."""
 
     def __init__(self, asked: Path | None = None, most: int = 1_000_000) -> None:
         super().__init__()

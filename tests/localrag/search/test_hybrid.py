@@ -208,7 +208,7 @@ def test_vectors_of_another_model_do_not_stop_a_search_that_named_none(
     store.add(tiny_encoder.sentence_transformers, name="other")
     outcome = cli("--set", "embedding.model=", "search", QUESTION)
     assert outcome.code == 0
-    assert "searched by words only; make them anew with localrag index" in outcome.err
+    assert "searched by words only; make them again with localrag index" in outcome.err
     assert cli("--set", "embedding.model=", "search", "--dense", QUESTION).code == 5
 
 

@@ -134,7 +134,7 @@ def test_every_stage_is_recorded(by_meaning: Retriever) -> None:
 def test_words_stand_in_for_the_meaning(by_words: Retriever) -> None:
     found = by_words.known("凪", "職業", Query("凪の職業は？"), 3)
     assert stages(found) == ["subject", "dense", "lexical", "fuse"]
-    assert "BM25 stands in" in str(found.trace.events[0])
+    assert "BM25 replaces" in str(found.trace.events[0])
     assert all(hit.passage.layer == TRIPLES for hit in found.hits)
 
 
@@ -165,7 +165,7 @@ def test_a_name_that_means_too_many_is_cut_and_told(home: Path) -> None:
     with opened(workspace, SearchModels()) as retriever:
         found = retriever.known("渚", "種類", Query("渚の種類は？"), 30)
     assert len(found.trace.stages[0].hits) == 20
-    assert "'渚' names 5 more subjects, which were not looked at" in map(str, found.trace.events)
+    assert "'渚' names 5 more subjects, which were not searched" in map(str, found.trace.events)
 
 
 def test_triples_are_quoted_like_passages(

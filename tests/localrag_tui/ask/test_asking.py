@@ -8,9 +8,9 @@ from localrag.errors import StoreError
 from localrag.ops.conversations.store import Conversations
 from localrag.ops.conversations.types import TurnState
 from localrag.search.types import Query
+from localrag_tui.ask.composer import QuestionArea
 from localrag_tui.ask.transcript import Transcript, TurnView
-from localrag_tui.ask.typing_area import QuestionArea
-from localrag_tui.work.answering import Drafted
+from localrag_tui.work.engine import Drafted
 
 
 def title(app) -> str:

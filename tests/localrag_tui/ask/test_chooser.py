@@ -16,10 +16,11 @@ async def test_what_is_chosen_is_remembered_and_asked_with(
         await until(pilot, lambda: app.screen.query("#question"))
         await pilot.press("ctrl+o")
         await until(pilot, lambda: "staged-symbolic" in shown(app))
-        assert "needs a model - question and options, no retrieval" in shown(app)
-        assert "for evaluations only" in shown(app)
-        # What cannot be chosen is passed over: from the last method up is one without a model.
-        await pilot.press("end", "up", "enter")
+        assert "needs a model - a model writes claims on numbered sentences" in shown(app)
+        await pilot.press("end")
+        await until(pilot, lambda: "for evaluations only" in shown(app))
+        # What cannot be chosen is passed over: up from the last are the methods without a model.
+        await pilot.press("up", "up", "enter")
         await until(pilot, lambda: not isinstance(app.screen, Chooser))
         await until(pilot, lambda: "main · staged-symbolic · no model" in shown(app))
         await ask(pilot, "when?")
@@ -34,12 +35,12 @@ async def test_choosing_on_and_hostile_names(workbench, until, shown, bench_home
     async with app.run_test(size=(140, 50)) as pilot:
         await until(pilot, lambda: app.screen.query("#question"))
         await pilot.press("ctrl+o")
-        await until(pilot, lambda: "[red]gone␛[2J" in shown(app) and "statute-direct" in shown(app))
+        await until(pilot, lambda: "[red]gone␛[2J" in shown(app) and "generative" in shown(app))
         await until(pilot, lambda: "bad" in shown(app))
         # A model is named now, so the methods that need one can be chosen.
         assert "needs a model" not in shown(app)
-        await pilot.press(*["down"] * 4, "space", "escape")
-        assert app.memory.choices.method == "statute-direct"
+        await pilot.press(*["down"] * 3, "space", "escape")
+        assert app.memory.choices.method == "generative"
 
 
 def test_what_searches_layers_says_how_they_are_prepared(bench_home):

@@ -3,8 +3,7 @@
 import pytest
 from textual.events import Paste
 
-from localrag_tui.ask.composer import Composer
-from localrag_tui.ask.typing_area import OptionsArea, QuestionArea
+from localrag_tui.ask.composer import Composer, OptionsArea, QuestionArea
 
 
 async def test_between_the_question_and_its_options(workbench, engine, answers, until, shown):

@@ -8,8 +8,7 @@ from localrag.ops.conversations.export import conversation_blocks
 from localrag.page.markdown import markdown
 from localrag.search.types import FOLLOW_UP, StageRecord
 from localrag_tui.source.pane import SourcePane
-from localrag_tui.work.answering import StageEnded
-from localrag_tui.work.engine import ProcessEngine
+from localrag_tui.work.engine import Engine, StageEnded
 
 READ_AS = "渡し舟の定員の罰則は[red]何か[/red]"
 
@@ -97,7 +96,7 @@ async def test_asked_again_it_leans_on_what_it_leant_on(workbench, engine, answe
 
 
 async def test_the_real_engine_reads_it(workbench, ask, until, shown):
-    app = workbench(engine=ProcessEngine())
+    app = workbench(engine=Engine())
     async with app.run_test(size=(100, 40)) as pilot:
         await ask(pilot, "渡し舟を運航してはならない水位の基準は何か。")
         await ask(pilot, "例外は")

@@ -17,7 +17,7 @@ import asyncio, sys
 from pathlib import Path
 from localrag.corpus.workspace import Workspace
 from localrag_tui.app import Workbench
-from localrag_tui.work.answering import Drafted
+from localrag_tui.work.engine import Drafted
 
 class Endless:
     model, pid = "", 0

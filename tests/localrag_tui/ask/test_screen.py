@@ -15,16 +15,22 @@ from localrag.ops.conversations.types import TurnState
 from localrag.search.types import Filters, Query, Trace
 from localrag.text.facts import Fact, FactKind
 from localrag_tui.app import Workbench
-from localrag_tui.ask.composer import Composer
+from localrag_tui.ask.composer import Composer, QuestionArea
 from localrag_tui.ask.evidence import SourceSide
 from localrag_tui.ask.pieces import pieces
 from localrag_tui.ask.transcript import PieceView, Transcript, TurnView
-from localrag_tui.ask.typing_area import QuestionArea
 from localrag_tui.search.filters import FilterDialogue
+from localrag_tui.shell.form import Form
 from localrag_tui.source.pane import SourcePane
-from localrag_tui.widgets.form import Form
-from localrag_tui.work.answering import Drafted, Found, Opened, Opening, Read, StageEnded
-from localrag_tui.work.engine import ProcessEngine
+from localrag_tui.work.engine import (
+    Drafted,
+    Engine,
+    Found,
+    Opened,
+    Opening,
+    Read,
+    StageEnded,
+)
 
 from ...patience import PATIENCE
 
@@ -32,7 +38,7 @@ LAW = "渡し舟の安全及び活用に関する法律"
 
 
 async def test_the_real_engine_answers_with_quotations(workbench, until, shown, ask, kept):
-    app = workbench("ja", engine=ProcessEngine())
+    app = workbench("ja", engine=Engine())
     async with app.run_test(size=(140, 40), notifications=True) as pilot:
         await ask(pilot, "渡し舟を運航してはならない水位の基準は何か。")
         await until(pilot, lambda: "引用のみ  最も近い箇所の原文" in shown(app))
@@ -58,7 +64,7 @@ async def test_a_disk_without_room_is_read_from(
     home = small_disk.folder / "home"
     shutil.copytree(bench_home, home)
     getattr(small_disk, how)()
-    app = workbench("en", engine=ProcessEngine(), home=home)
+    app = workbench("en", engine=Engine(), home=home)
     async with app.run_test(size=(140, 40), notifications=True) as pilot:
         await ask(pilot, "渡し舟を運航してはならない水位の基準は何か。")
         await until(pilot, lambda: "施行令 第四条 第一項" in shown(app))
@@ -168,7 +174,7 @@ async def test_rejected_quotations_and_nothing_found(
             pilot, lambda: "unsupported  an answer was made, but what it cites" in shown(app)
         )
         await until(pilot, lambda: "[2] rejected: " in shown(app))
-        await until(pilot, lambda: "(the passage does not hold" in shown(app))
+        await until(pilot, lambda: "(the quotation is not in" in shown(app))
         await until(pilot, lambda: "code cites these sentences: " in shown(app))
         assert "  this figure is not in what it cites: 二百メートル" in shown(app)
         await until(pilot, lambda: "  as of 2026-04-01" in shown(app))
@@ -193,7 +199,7 @@ async def test_rejected_quotations_and_nothing_found(
         await pilot.press("tab", "up")
         await until(pilot, lambda: app.screen.query_one("#citations").highlighted == 1)
         await pilot.press("c")
-        await until(pilot, lambda: "does not stand in its source" in told(app))
+        await until(pilot, lambda: "it is not in its source" in told(app))
         await pilot.press("9")
         await until(pilot, lambda: "There is no citation 9." in told(app))
 

@@ -9,7 +9,7 @@ from localrag.answer.types import Nearest
 from localrag_tui.ask.asking import AnswerProgress
 from localrag_tui.ask.chooser import Chooser
 from localrag_tui.source.pane import SourcePane
-from localrag_tui.work.answering import Drafted, Found, StageEnded
+from localrag_tui.work.engine import Drafted, Found, StageEnded
 
 
 @pytest.fixture(autouse=True)
@@ -81,6 +81,6 @@ async def test_chooser(workbench, snapshots, until, shown):
         await until(pilot, lambda: pilot.app.screen.query("#question"))
         await pilot.press("ctrl+o")
         await until(pilot, lambda: isinstance(pilot.app.screen, Chooser))
-        await until(pilot, lambda: "statute-direct" in shown(pilot.app))
+        await until(pilot, lambda: "statute-localrag" in shown(pilot.app))
 
     await snapshots(lambda language: workbench(language), prepare)

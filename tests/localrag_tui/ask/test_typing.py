@@ -5,12 +5,13 @@ from hypothesis import strategies as st
 from textual.app import App
 from textual.events import Paste
 
-from localrag_tui.ask.composer import Unsent, UnsentFile
-from localrag_tui.ask.typing_area import (
+from localrag_tui.ask.composer import (
     MOST_CHARACTERS,
     MOST_LINES,
     OptionsArea,
     QuestionHistory,
+    Unsent,
+    UnsentFile,
     broken,
     fitted,
     whole,

@@ -10,8 +10,8 @@ from textual.widgets import Input
 
 from localrag.corpus.store import CorpusStore
 from localrag.corpus.workspace import Workspace
-from localrag_tui.browse.screen import Panes
-from localrag_tui.browse.tree import PlaceTree
+from localrag_tui.source.screen import Panes
+from localrag_tui.source.tree import PlaceTree
 
 
 @pytest.fixture

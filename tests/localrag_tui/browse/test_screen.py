@@ -10,9 +10,9 @@ from textual.pilot import Pilot
 from textual.widgets import Input
 
 from localrag import language
-from localrag_tui.browse.screen import Panes
-from localrag_tui.browse.tree import PlaceTree
 from localrag_tui.source.page import DocumentPage
+from localrag_tui.source.screen import Panes
+from localrag_tui.source.tree import PlaceTree
 from localrag_tui.spot import OpenSpot, Spot
 
 ACT = "599AC0000000001"

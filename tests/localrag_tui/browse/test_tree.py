@@ -8,10 +8,10 @@ from localrag import language
 from localrag.corpus.database import row_mark
 from localrag.errors import NotFoundError
 from localrag.law.names import LawNames
-from localrag_tui.browse.screen import Panes
-from localrag_tui.browse.tree import DocumentShelf, PlaceTree, titles
+from localrag_tui.shell.form import Form
+from localrag_tui.source.screen import Panes
+from localrag_tui.source.tree import DocumentShelf, PlaceTree, titles
 from localrag_tui.spot import OpenSpot, Spot
-from localrag_tui.widgets.form import Form
 from localrag_tui.work.jobs import State
 
 ACT = "599AC0000000001"

@@ -5,9 +5,8 @@ from textual.events import Paste
 
 from localrag_tui.check import screen as check_screen
 from localrag_tui.check.screen import CheckField
-from localrag_tui.jobs.step import told
-from localrag_tui.jobs.view import JobView
-from localrag_tui.work.jobs import State
+from localrag_tui.jobs import JobView
+from localrag_tui.work.jobs import State, told
 
 from ..work import deeds
 

@@ -10,9 +10,9 @@ from localrag import language
 from localrag.check import CheckReport, Verdict
 from localrag_tui.check.findings import FindingsList
 from localrag_tui.check.screen import CheckedPage, CheckField, CheckScreen
+from localrag_tui.shell.form import Form
 from localrag_tui.source.pane import SourcePane
 from localrag_tui.spot import OpenSpot, Spot
-from localrag_tui.widgets.form import Form
 
 from ..test_day import set_day
 

@@ -9,7 +9,7 @@ from localrag.corpus.workspace import Workspace
 from localrag_tui.corpora import actions
 from localrag_tui.corpora.actions import CorporaDialogue, CorporaList, Welcome
 from localrag_tui.corpora.work import add_documents, index_corpus, overview
-from localrag_tui.widgets.form import Form
+from localrag_tui.shell.form import Form
 from localrag_tui.work.jobs import State
 
 pytestmark = pytest.mark.anyio
@@ -203,9 +203,9 @@ def test_work_is_told_in_steps_and_reported(bench_home: Path, tmp_path: Path):
     heard: list[object] = []
     added = add_documents(heard.append, workspace, "main", [page, page], load(workspace))
     assert heard
-    assert added.told() == "main: 1 document added, 0 replaced, 0 removed"
+    assert added.told == "main: 1 document added, 0 replaced, 0 removed"
     again = index_corpus(heard.append, workspace, "main", load(workspace))
-    assert again.details() == ["The index of main is up to date."]
+    assert again.details == ("The index of main is up to date.",)
 
 
 async def test_look_of_the_welcome(alone, snapshots):

@@ -10,10 +10,10 @@ from localrag.ops.batch.types import ANSWERING
 from localrag.search.indexing.index import IndexReport
 from localrag.text.progress import Phase, Progress, Stopwatch
 from localrag_tui.app import Workbench
-from localrag_tui.corpora.work import Added, Indexed
-from localrag_tui.jobs.step import Steps, described, details, share, told
-from localrag_tui.jobs.view import JobsDialogue, ReportDialogue
-from localrag_tui.work.jobs import Job, State
+from localrag_tui.corpora.work import added as added_in_words
+from localrag_tui.corpora.work import indexed as indexed_in_words
+from localrag_tui.jobs import JobsDialogue, ReportDialogue
+from localrag_tui.work.jobs import Job, State, Steps, described, details, share, told
 
 from ...patience import PATIENCE
 
@@ -106,7 +106,7 @@ async def test_one_that_runs_is_stopped_and_one_that_has_ended_is_not(
         await pilot.press("x", "enter")
         assert stopped == ["Add the laws"]
         assert isinstance(app.screen, JobsDialogue), "nothing has come of it yet"
-        await until(pilot, lambda: "It ends as soon as" in shown(app))
+        await until(pilot, lambda: "It ends after saving" in shown(app))
         await pilot.press("down", "x")
         assert stopped == ["Add the laws"]
 
@@ -140,7 +140,7 @@ async def test_look_of_a_report(alone, snapshots):
     indexed = IndexReport(False, 55_798, 291_085, 16_330, 1, 64.0)
 
     async def prepare(pilot):
-        outcome = Added(added, Indexed("main", indexed))
+        outcome = added_in_words("main", added, indexed_in_words("main", indexed))
         title = _("Add {path} to {corpus}").format(path="/media/stick", corpus="main")
         job = ended(title, State.DONE, value=outcome)
         await pilot.app.push_screen(ReportDialogue(job))

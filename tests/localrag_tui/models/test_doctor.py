@@ -7,7 +7,7 @@ import pytest
 from localrag.ops.doctor import Finding, Health
 from localrag.text.facts import Fact, FactKind
 from localrag_tui.models import doctor
-from localrag_tui.models.doctor import DoctorDialogue, Examined, Findings
+from localrag_tui.models.doctor import DoctorDialogue, Findings, examined
 from localrag_tui.work.jobs import State
 
 pytestmark = [pytest.mark.anyio, pytest.mark.usefixtures("sixteen_gigabytes", "in_thread")]
@@ -70,7 +70,7 @@ FINDINGS = (
 def told(tell, _workspace, _overrides):
     for finding in FINDINGS:
         tell(finding)
-    return Examined(2)
+    return examined(2)
 
 
 async def test_other_cures_are_for_a_shell(workbench, monkeypatch, shown, until):
@@ -102,7 +102,7 @@ async def test_look(alone, monkeypatch, snapshots, shown, until):
 async def test_where_nothing_is_to_be_mended_no_cure_is_offered(alone, monkeypatch, shown, until):
     def sound(tell, _workspace, _overrides):
         tell(FINDINGS[0])
-        return Examined(0)
+        return examined(0)
 
     monkeypatch.setattr(doctor, "examine", sound)
     app = alone("ja")

@@ -5,7 +5,7 @@ from rich.cells import cell_len
 
 from localrag.evaluation.statistics import Estimate
 from localrag.evaluation.types import Published
-from localrag_tui.runs.report import Bar, plot
+from localrag_tui.runs.detail import Bar, plot
 
 BARS = (
     Bar(

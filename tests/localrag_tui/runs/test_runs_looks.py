@@ -13,8 +13,8 @@ from localrag.ops.batch.types import ANSWERING
 from localrag.text.facts import Fact, FactKind
 from localrag.text.progress import Progress
 from localrag_tui.runs import work
-from localrag_tui.runs.answer import AnswerDialogue
 from localrag_tui.runs.detail import Live
+from localrag_tui.runs.rows import AnswerDialogue
 from localrag_tui.runs.starting import BatchDialogue, EvaluationDialogue, RunForm
 from localrag_tui.runs.work import BatchOrder, EntryHalted, EntryStep, Warned
 from localrag_tui.work.jobs import Job
@@ -75,7 +75,7 @@ async def test_a_report(
 ) -> None:
     assert done_evaluation.is_dir()
     made: list[Any] = []
-    monkeypatch.setattr("localrag_tui.runs.report._files", lambda _: "/data/report.md")
+    monkeypatch.setattr("localrag_tui.runs.detail._files", lambda _: "/data/report.md")
 
     def make(language: str) -> Any:
         made.append(workbench(language, mode="runs"))

@@ -11,10 +11,9 @@ from textual.widgets import OptionList, TabbedContent
 from localrag.ops import batch
 from localrag.ops.batch.folder import BatchFolder
 from localrag.ops.batch.rows import ROWS
-from localrag_tui.runs.answer import AnswerDialogue
-from localrag_tui.runs.lines import Runs, RunState
-from localrag_tui.runs.report import ReportView
-from localrag_tui.runs.rows import RowList
+from localrag_tui.runs.detail import ReportView
+from localrag_tui.runs.rows import AnswerDialogue, RowList
+from localrag_tui.runs.work import Runs, RunState
 
 pytestmark = pytest.mark.anyio
 
@@ -66,7 +65,7 @@ async def test_answers_and_failures_are_read_and_a_citation_opened(
         await pilot.press("enter")
         await until(pilot, lambda: isinstance(app.screen, AnswerDialogue))
         await until(pilot, lambda: "[1] 第一条" in shown(app))
-        await until(pilot, lambda: "rejected: the passage does not hold the quote" in shown(app))
+        await until(pilot, lambda: "rejected: the quotation is not in the passage" in shown(app))
         await pilot.press("enter")
         await until(pilot, lambda: app.memory.choices.mode == "read")
         await pilot.press("f5")

@@ -17,7 +17,7 @@ from localrag.ops import batch
 from localrag.ops.batch.folder import BatchFolder
 from localrag.ops.batch.origin import read
 from localrag_tui.runs.starting import BatchDialogue, EvaluationDialogue
-from localrag_tui.widgets.listing import CheckList
+from localrag_tui.shell.listing import CheckList
 
 from ...patience import wait_for
 
@@ -99,7 +99,7 @@ async def test_a_batch_is_begun_stopped_and_resumed_by_keys(
         await until(pilot, lambda: answers.value == beside)
         answers.value = str(questions)
         await pilot.press("ctrl+s")
-        await until(pilot, lambda: "take the place of the questions" in shown(app))
+        await until(pilot, lambda: "overwrite the questions" in shown(app))
         await until(
             pilot, lambda: "Name another file for the answers." in " ".join(shown(app).split())
         )
@@ -134,7 +134,7 @@ async def test_a_batch_is_begun_stopped_and_resumed_by_keys(
         await until(pilot, lambda: not app.jobs.running)
         await until(pilot, lambda: "out.jsonl: " not in shown(app))
         await pilot.press("enter")
-        await until(pilot, lambda: "rows are done already and left alone" in shown(app))
+        await until(pilot, lambda: "rows are already done and left alone" in shown(app))
     assert len(lines(out)) == 100
 
 

@@ -5,10 +5,9 @@ from textual.widgets import Input
 from localrag.corpus.types import Label
 from localrag.errors import NotFoundError
 from localrag.search.types import Filters
-from localrag_tui.search.facets import FilterChips
-from localrag_tui.search.filters import FilterDialogue, LabelChoice, LawChoice
+from localrag_tui.search.filters import FilterChips, FilterDialogue, LabelChoice, LawChoice
 from localrag_tui.search.results import Results
-from localrag_tui.widgets.listing import CheckList
+from localrag_tui.shell.listing import CheckList
 
 ACT, ORDER = "599AC0000000001", "599CO0000000002"
 

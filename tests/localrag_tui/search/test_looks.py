@@ -3,8 +3,7 @@
 from textual.widgets import Input, Static
 
 from localrag_tui.search.filters import FilterDialogue
-from localrag_tui.search.results import Results
-from localrag_tui.search.stages import Ranking
+from localrag_tui.search.results import Ranking, Results
 from localrag_tui.source.pane import SourcePane
 
 NOTHING = ("Nothing was found", "該当なし")

@@ -7,8 +7,8 @@ from rich.cells import cell_len
 
 from localrag.corpus.types import LawRow, Locator, Passage
 from localrag.law.names import LawNames
+from localrag.text.harmless import cut
 from localrag_tui.search.results import fitted, short_place
-from localrag_tui.shown import cut
 
 HEADER = "渡し舟の安全及び活用に関する法律施行令 第十二条の三（乗船を拒むことができる場合）"
 

@@ -5,8 +5,7 @@ from rich.cells import cell_len
 from localrag.corpus.types import Label, Locator, Passage
 from localrag.search.types import Hit, StageRecord
 from localrag.text.facts import Fact, FactKind
-from localrag_tui.search.results import HitRow, found_by
-from localrag_tui.search.stages import StageRow, journey
+from localrag_tui.search.results import HitRow, StageRow, found_by, journey
 
 
 def hit(text="渡し守は、渡し舟を運航する。", header="渡し舟法 第七条", rank=1, **more) -> Hit:

@@ -7,13 +7,13 @@ from textual.widgets import Static
 
 from localrag.errors import IndexUnusable
 from localrag.text.facts import Fact, FactKind
-from localrag_tui.browse.screen import Panes
 from localrag_tui.corpora.actions import Welcome
 from localrag_tui.library import Library
-from localrag_tui.search.facets import FilterChips
+from localrag_tui.search.filters import FilterChips
 from localrag_tui.search.results import Results
 from localrag_tui.search.screen import MAX_CHARACTERS, SearchField
 from localrag_tui.source.pane import SourcePane
+from localrag_tui.source.screen import Panes
 
 ORDER = "渡し舟の安全及び活用に関する法律施行令"
 
@@ -26,7 +26,7 @@ async def test_results_come_as_one_types(workbench, until, shown):
         await until(pilot, lambda: "第三条（渡し守の資格）" in shown(app))
         assert app.screen.query_one(SearchField).value == "渡し守の資格"
         assert isinstance(app.focused, SearchField)
-        await until(pilot, lambda: "fills in" in shown(app))
+        await until(pilot, lambda: "implements" in shown(app))
         await pilot.press("escape")
         await until(pilot, lambda: "Type to search main" in shown(app))
         assert app.screen.query_one(SearchField).value == ""
@@ -155,10 +155,10 @@ async def test_an_index_that_is_behind_or_missing_is_told(workbench, until, show
     app = workbench(mode="search")
     assert cli("add", str(page)).code == 0
     async with app.run_test(size=(120, 30), notifications=True) as pilot:
-        await until(pilot, lambda: "The index is behind" in shown(app))
+        await until(pilot, lambda: "The index is out of date" in shown(app))
         await pilot.press(*"渡し舟")
         await until(pilot, lambda: app.screen.query_one(Results).hits)
-        await until(pilot, lambda: "The index is behind" in shown(app))
+        await until(pilot, lambda: "The index is out of date" in shown(app))
 
 
 async def test_without_an_index_the_cure_is_named(workbench, until, shown, monkeypatch):

@@ -7,7 +7,7 @@ from textual.containers import HorizontalScroll
 from localrag.search.types import Trace
 from localrag.text.facts import Fact, FactKind
 from localrag_tui.library import Library
-from localrag_tui.search.stages import Ranking
+from localrag_tui.search.results import Ranking
 from localrag_tui.source.pane import SourcePane
 
 

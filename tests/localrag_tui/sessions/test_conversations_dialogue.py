@@ -17,9 +17,8 @@ from localrag_tui.conversations import (
     ConversationList,
     ConversationsDialogue,
     ConversationSearch,
-    _Exported,
 )
-from localrag_tui.widgets.form import Form
+from localrag_tui.shell.form import Form
 
 from ...patience import PATIENCE
 from .conftest import HOSTILE, settled
@@ -299,12 +298,13 @@ async def test_the_screen_is_as_it_was(snapshots, workbench, keep, workspace, un
 async def test_what_is_asked_first_is_as_it_was(snapshots, alone, keep, until, monkeypatch):
     keep()
     # The folder of a test is called otherwise each time.
-    monkeypatch.setattr(_Exported, "proposed", lambda _: Path("/srv/ferry.md"))
+    monkeypatch.setattr("localrag_tui.conversations.working_folder", lambda: Path("/srv"))
+    monkeypatch.setattr("localrag.ops.conversations.export.file_name", lambda _title: "ferry")
 
-    def is_there(_written, path, _replace):
+    def is_there(_conversations, _workspace, _id, path, **_how):
         raise FileExistsAlready(path)
 
-    monkeypatch.setattr(_Exported, "write", is_there)
+    monkeypatch.setattr("localrag.ops.conversations.export.export", is_there)
 
     async def open_(pilot, keys):
         app = pilot.app

@@ -11,7 +11,7 @@ from textual.widgets import Input, TextArea
 from localrag.language import N_
 from localrag_tui.app import Workbench
 from localrag_tui.screen import WorkbenchScreen
-from localrag_tui.screens import SCREENS
+from localrag_tui.shell.bars import SCREENS
 from localrag_tui.spot import OpenSpot, Spot
 
 

@@ -7,7 +7,7 @@ from textual.command import CommandList
 from localrag import language
 from localrag.corpus.workspace import change_setting
 from localrag_tui.models.doctor import DoctorDialogue
-from localrag_tui.shell.commands import Palette
+from localrag_tui.shell.help import Palette
 from localrag_tui.shell.preferences import use_language
 from localrag_tui.spot import OpenSpot, Spot
 

@@ -6,12 +6,13 @@ from textual.widgets import Input
 
 from localrag.corpus.workspace import Workspace
 from localrag_tui.screen import Dialogue
-from localrag_tui.screens import SCREENS
-from localrag_tui.shell.help import Help
+from localrag_tui.shell.bars import SCREENS
+from localrag_tui.shell.help import Help, hints
 
 
 def test_every_screen_says_what_it_is_for():
-    assert all(entry.about for entry in SCREENS.values())
+    assert list(hints()) == list(SCREENS)
+    assert all(hints().values())
 
 
 async def test_it_names_the_keys_of_the_focus_the_screen_and_everywhere(plain, shown, until):

@@ -1,7 +1,7 @@
 """Leaving while something runs: it is asked first, and the arrow keys go between the buttons."""
 
 from localrag.language import _
-from localrag_tui.widgets.form import Form
+from localrag_tui.shell.form import Form
 from localrag_tui.work.jobs import Job, State
 
 

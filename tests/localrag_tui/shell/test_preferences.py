@@ -3,8 +3,8 @@
 from textual.widgets import Input, Select
 
 from localrag.corpus.config import load
+from localrag_tui.shell.form import Form
 from localrag_tui.shell.preferences import use_theme
-from localrag_tui.widgets.form import Form
 
 
 def choose(app, key, value):

@@ -1,6 +1,6 @@
 """The bar of screens: where one is, and what is being worked on."""
 
-from localrag_tui.jobs.view import JobsDialogue
+from localrag_tui.jobs import JobsDialogue
 from localrag_tui.work.jobs import Job
 
 

@@ -6,8 +6,7 @@ import pytest
 
 from localrag.corpus.store import CorpusStore
 from localrag.search.provision import citation_of
-from localrag_tui.source.links import quotation
-from localrag_tui.source.sheet import load
+from localrag_tui.source.sheet import load, quotation
 
 from .conftest import ACT, RULE, store_path
 

@@ -6,9 +6,8 @@ from typing import Any
 
 import pytest
 
-from localrag_tui.source.states import AsReadDialogue
-from localrag_tui.source.ties import Tie, Ties
-from localrag_tui.widgets.listing import Valued
+from localrag_tui.shell.listing import Valued
+from localrag_tui.source.ties import AsReadDialogue, Tie, Ties
 
 from ...localrag.test_as_read import LAW, XML
 

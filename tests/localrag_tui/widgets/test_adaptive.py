@@ -5,7 +5,7 @@ from textual.content import Content
 from textual.widgets import OptionList
 from textual.widgets.option_list import Option
 
-from localrag_tui.widgets.listing import AdaptiveList, AdaptiveRow
+from localrag_tui.shell.listing import AdaptiveList, AdaptiveRow
 
 
 class Row(AdaptiveRow):

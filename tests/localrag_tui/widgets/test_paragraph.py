@@ -5,7 +5,7 @@ from textual.content import Content
 from textual.geometry import Offset
 from textual.selection import Selection
 
-from localrag_tui.widgets.paragraph import Paragraph
+from localrag_tui.shell.paragraph import Paragraph
 
 
 class Page(App[None]):

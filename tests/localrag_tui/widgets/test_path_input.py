@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from localrag_tui.widgets.text_field import as_path, completed
+from localrag_tui.shell.form import as_path, completed
 
 
 @pytest.fixture

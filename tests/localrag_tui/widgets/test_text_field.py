@@ -3,7 +3,7 @@
 from textual.app import App
 from textual.events import Paste
 
-from localrag_tui.widgets.text_field import TextField
+from localrag_tui.shell.form import TextField
 
 EVIL = "a\x1b]52;c;ZXZpbA==\x07\u202eb"
 

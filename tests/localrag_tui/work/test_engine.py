@@ -13,8 +13,7 @@ from localrag.corpus.config import load
 from localrag.corpus.workspace import Workspace
 from localrag.search.types import Query
 from localrag_models.store import ModelStore
-from localrag_tui.work.answering import Opened, Opening, Read, StageEnded
-from localrag_tui.work.engine import ProcessEngine
+from localrag_tui.work.engine import Engine, Opened, Opening, Read, StageEnded
 from localrag_tui.work.process import Process, ProcessDied, WorkFailed
 
 from ...patience import comes
@@ -25,7 +24,7 @@ QUERY = Query("渡し舟を運航してはならない水位は何か")
 
 @pytest.fixture
 async def engine():
-    engine = ProcessEngine()
+    engine = Engine()
     yield engine
     await engine.close()
 

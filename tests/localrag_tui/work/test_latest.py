@@ -2,7 +2,7 @@
 
 import asyncio
 
-from localrag_tui.work.latest import Latest
+from localrag_tui.shell.base import Latest
 
 
 async def test_the_newest_wins():

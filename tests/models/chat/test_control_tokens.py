@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from localrag_models.replies import Restorer, neutralise, restore
+from localrag_models.chat import Restorer, neutralise, restore
 
 JOINER = "\u2060"
 SPELLINGS = [

@@ -100,7 +100,7 @@ def test_a_changed_header_is_read_or_refused(
     ("content", "error", "match"),
     [
         (b"", ModelDamaged, "empty"),
-        (b"PK\x03\x04 a zip", WrongKind, "no GGUF"),
+        (b"PK\x03\x04 a zip", WrongKind, "not a GGUF"),
         (b"GGUF" + struct.pack("<I", 1), WrongKind, "version 1"),
         (b"GGUF" + struct.pack("<IQQ", 3, 2**60, 2**60), ModelDamaged, "its header holds"),
         (b"GGUF" + struct.pack("<IQQ", 3, 0, 2**20), ModelDamaged, "cut short"),
@@ -117,5 +117,5 @@ def test_other_files(tmp_path: Path, content: bytes, error: type[ModelError], ma
 def test_files_that_are_not_there(tmp_path: Path) -> None:
     with pytest.raises(ModelMissing, match="no model file"):
         read_header(tmp_path / "none.gguf")
-    with pytest.raises(WrongKind, match="no regular file"):
+    with pytest.raises(WrongKind, match="not a regular file"):
         read_header(tmp_path)

@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from localrag_models.backends.llama_cpp.native import Model
-from localrag_models.backends.llama_cpp.vocabulary import GrammarConstraint, Vocabulary
+from localrag_models.backends.llama_cpp.sampling import GrammarConstraint, Vocabulary
 from localrag_models.errors import SchemaUnsupported
 from localrag_models.grammar import grammar_of
 from localrag_models.schema import check_bounds

@@ -17,7 +17,7 @@ from tiny_models.chat import TEMPLATE, write_chat_gguf
 
 from localrag_models.backends.llama_cpp import native
 from localrag_models.backends.llama_cpp.chat import LlamaCppChat
-from localrag_models.chat import ChatRequest, Finish, Message
+from localrag_models.chat import ChatRequest, Finish, Message, neutralise
 from localrag_models.errors import (
     BackendMissing,
     ContextExceeded,
@@ -28,7 +28,6 @@ from localrag_models.errors import (
     ReplyInvalid,
     WrongKind,
 )
-from localrag_models.replies import neutralise
 
 from ...patience import PATIENCE
 
@@ -213,7 +212,7 @@ def test_weights_that_are_no_numbers(tiny_chat: Path, tmp_path: Path) -> None:
     broken = tmp_path / "broken.gguf"
     whole = tiny_chat.read_bytes()
     broken.write_bytes(whole[:-40_000] + b"\xff" * 40_000)
-    with LlamaCppChat(broken, threads=1) as chat, pytest.raises(ModelDamaged, match="no numbers"):
+    with LlamaCppChat(broken, threads=1) as chat, pytest.raises(ModelDamaged, match="not numbers"):
         chat.chat(ASK)
 
 
@@ -261,7 +260,7 @@ def test_a_model_without_template_is_refused(tmp_path: Path) -> None:
     ids=["a mistake", "nested too deep", "never closed"],
 )
 def test_a_template_that_is_no_jinja_is_refused(tmp_path: Path, template: str) -> None:
-    with pytest.raises(ModelDamaged, match="no Jinja template"):
+    with pytest.raises(ModelDamaged, match="not a Jinja template"):
         with_template(tmp_path / "m.gguf", template)
 
 

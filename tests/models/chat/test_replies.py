@@ -1,6 +1,6 @@
 import pytest
 
-from localrag_models.replies import AnswerStream, neutralise
+from localrag_models.chat import AnswerStream, neutralise
 
 
 def answered(

@@ -104,5 +104,5 @@ def test_no_token_at_all_is_an_error() -> None:
 
 @pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf])
 def test_values_that_are_no_numbers_are_an_error(value: float) -> None:
-    with pytest.raises(ModelDamaged, match="no numbers"):
+    with pytest.raises(ModelDamaged, match="not numbers"):
         Sampler(1, 1, 0).next(np.full(5, value, np.float32))

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from tiny_models.encoder import TinyEncoder
 
-from localrag_models.backends.llama_cpp.normalisation import check_normalisation
+from localrag_models.backends.llama_cpp.native import check_normalisation
 from localrag_models.errors import ModelDamaged
 from localrag_models.gguf import Header, read_header
 

@@ -6,7 +6,7 @@ import unicodedata
 import pytest
 from sentencepiece import SentencePieceNormalizer
 
-from localrag_models.windows import nmt_nfkc
+from localrag_models.embedding import nmt_nfkc
 
 # Assigned in Unicode after the table of SentencePiece was made, or before: left to Python.
 NEWER = {*range(0xA7F1, 0xA7F2), *range(0x1CCD6, 0x1CCFA), *range(0x1E030, 0x1E06E)}

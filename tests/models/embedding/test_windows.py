@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from localrag_models.embedding import divide, shorten_front, split, well_formed
 from localrag_models.errors import ContextExceeded
-from localrag_models.windows import divide, shorten_front, split, well_formed
 
 
 def words(text: str) -> int:

@@ -8,7 +8,7 @@ from tiny_models.encoder import TinyEncoder
 
 from localrag_models.backends.llama_cpp.encoder import LlamaCppReranker
 from localrag_models.backends.sentence_transformers import CrossEncoderReranker
-from localrag_models.reranking import Reranker
+from localrag_models.embedding import Reranker
 
 Open = Callable[..., Reranker]
 

@@ -5,7 +5,7 @@ from collections.abc import Callable
 import numpy as np
 from tiny_models.encoder import NASTY_TEXTS, TinyEncoder
 
-from localrag_models.reranking import Reranker
+from localrag_models.embedding import Reranker
 
 QUERY = "個人情報の定義は何ですか"
 TEXTS = [

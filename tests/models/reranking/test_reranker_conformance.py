@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 from tiny_models.encoder import NASTY_TEXTS
 
+from localrag_models.embedding import Reranker
 from localrag_models.errors import ContextExceeded, ModelError
-from localrag_models.reranking import Reranker
 
 QUERY = "個人情報の定義は何ですか"
 PASSAGES = ["個人情報とは", "The controller shall", "", "渡し守の資格は、別表に掲げる。"]

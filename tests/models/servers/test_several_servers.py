@@ -7,10 +7,9 @@ from typing import Any
 import pytest
 from tiny_models.scripted import ScriptedChat
 
-from localrag_models.backends.servers.several import SeveralServersChat
 from localrag_models.chat import ChatRequest, Message, Reply
 from localrag_models.errors import ReplyInvalid, ServerBroke, ServerUnreachable
-from localrag_models.runtimes import BY_NAME, ModelSpec
+from localrag_models.runtimes import BY_NAME, ModelSpec, SeveralServersChat
 
 from ...patience import PATIENCE
 from .conftest import Served

@@ -171,16 +171,16 @@ def test_archives_that_are_cut_short(archive: Path, elsewhere: ModelStore, kept:
 
 
 def test_what_is_no_archive(elsewhere: ModelStore, tiny_chat: Path, tmp_path: Path) -> None:
-    with pytest.raises(ModelDamaged, match="no archive of a model"):
+    with pytest.raises(ModelDamaged, match="not an archive of a model"):
         elsewhere.import_(tiny_chat)
     with pytest.raises(ModelMissing):
         elsewhere.import_(tmp_path / "nothing.tar")
-    with pytest.raises(WrongKind, match="no regular file"):
+    with pytest.raises(WrongKind, match="not a regular file"):
         elsewhere.import_(tmp_path)
     os.mkfifo(tmp_path / "pipe.tar")
-    with pytest.raises(WrongKind, match="no regular file"):
+    with pytest.raises(WrongKind, match="not a regular file"):
         elsewhere.import_(tmp_path / "pipe.tar")
-    with pytest.raises(WrongKind, match="no regular file"):
+    with pytest.raises(WrongKind, match="not a regular file"):
         elsewhere.import_(Path("/dev/zero"))
 
 

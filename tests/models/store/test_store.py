@@ -202,8 +202,8 @@ def _pipe(path: Path, chat: Path) -> Path:
         (_missing, ModelMissing, "There is no"),
         (_empty, ModelDamaged, "empty"),
         (_short, ModelDamaged, "cut short"),
-        (_text, WrongKind, "no GGUF"),
-        (_other_name, WrongKind, "no chat model"),
+        (_text, WrongKind, "not a GGUF"),
+        (_other_name, WrongKind, "not a chat model"),
         (_odd_name, TransferFailed, "cannot be kept"),
         (_folder, WrongKind, "config.json"),
         (_pickled, WrongKind, "safetensors"),
@@ -211,10 +211,10 @@ def _pipe(path: Path, chat: Path) -> Path:
         (_untokenized, WrongKind, "tokenizer.json"),
         (_cut, ModelDamaged, "cut short"),
         (_overlong, ModelDamaged, "cut short"),
-        (_broken, ModelDamaged, "no JSON"),
+        (_broken, ModelDamaged, "not JSON"),
         (_list, ModelDamaged, "no JSON object"),
-        (_device, WrongKind, "/dev/zero is no regular file"),
-        (_pipe, WrongKind, "is no regular file"),
+        (_device, WrongKind, "/dev/zero is not a regular file"),
+        (_pipe, WrongKind, "not a regular file"),
     ],
 )
 def test_what_is_no_model(
@@ -365,10 +365,10 @@ def test_what_is_in_the_way_is_named_and_can_be_removed(
 ) -> None:
     store.folder.mkdir()
     obstruct(store.folder / "mine")
-    with pytest.raises(TransferFailed, match="mine is no model, and in the way") as caught:
+    with pytest.raises(TransferFailed, match="mine is not a model, but has its name") as caught:
         store.add(tiny_chat, name="mine")
     (problem,) = store.problems().values()
-    assert "mine holds no model.toml" in problem.cause
+    assert "mine has no model.toml" in problem.cause
     assert (caught.value.cure, problem.cure) == (Cure.NAME_FOR_NEW, Cure.REMOVE)
     store.remove("mine")
     assert not store.problems()

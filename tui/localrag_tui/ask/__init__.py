@@ -1,1 +1,1 @@
-"""Asking: conversations, the answer with its citations, the evidence beside it."""
+"""Asking: conversations, answers with their citations, and the evidence beside them."""

@@ -1,4 +1,4 @@
-"""One question at a time, from the moment it is asked until its end is written down."""
+"""One question at a time, from asking it to storing its answer."""
 
 import asyncio
 from collections.abc import Callable, Sequence
@@ -14,8 +14,8 @@ from localrag.errors import LocalragError, NotFoundError
 from localrag.language import _
 from localrag.ops.conversations.types import Turn, TurnState
 from localrag.search.types import FOLLOW_UP, Query, StageRecord, Trace
-from localrag_tui.wording import cure_of, duration
-from localrag_tui.work.answering import (
+from localrag_tui.shown import cure_of, duration
+from localrag_tui.work.engine import (
     AnswerEvent,
     Drafted,
     Found,
@@ -32,17 +32,12 @@ if TYPE_CHECKING:
 
 @dataclass
 class AnswerProgress:
-    """What was told of an answer until now.
+    """How far an answer is.
 
     Attributes:
-        read_as: the question made whole, where it leans on those before it; else "".
-        stages: of the retrieval, as they ended.
-        nearest: the passages that come nearest by now; they may not answer.
-        claims: as far as they are written; nothing in them is checked.
-        tokens: about so many are written.
-        opening: the model that is being loaded; None where none is.
-        read: the tokens a model has read of the prompt it is reading; None where none reads.
-        changed: whether something was told that nobody has looked at.
+        read_as: the question completed from earlier ones; "" if it was complete.
+        nearest: the nearest passages so far; they may not answer.
+        read: how far a model has read its prompt, if it reads.
     """
 
     read_as: str = ""
@@ -57,7 +52,6 @@ class AnswerProgress:
     _writing: float = 0.0
 
     def take(self, event: AnswerEvent) -> None:
-        """Take what is told."""
         match event:
             case Opening():
                 self.opening = event
@@ -79,11 +73,9 @@ class AnswerProgress:
 
     @property
     def seconds(self) -> float:
-        """How long it has taken."""
         return monotonic() - self._began
 
     def __str__(self) -> str:
-        """The tokens so far, and the clock."""
         parts = []
         if self.tokens:
             parts.append(_("{written:,} written").format(written=self.tokens))
@@ -93,7 +85,7 @@ class AnswerProgress:
 
 
 def cost(trace: Trace, seconds: float) -> str:
-    """The tokens that the models read and wrote, and how long it all took."""
+    """Tokens read and written by the models, and the time of the answer."""
     parts = []
     if trace.calls:
         read = sum(call.prompt for call in trace.calls)
@@ -112,15 +104,14 @@ def cost(trace: Trace, seconds: float) -> str:
 
 
 T = TypeVar("T")
-# Questions that one can walk back to.
+# Questions in the history of the field.
 _WALKED = 500
 
 
 class Record:
-    """Writes each question down before it is answered, and what becomes of it.
+    """Stores each question before it is answered, and then its outcome.
 
-    Where it cannot be written, the user is told, and the answer is made all the same: such a turn
-    has the id 0.
+    If storing fails, the user sees the error and gets the answer anyway; such a turn has the id 0.
     """
 
     def __init__(self, bench: "Workbench") -> None:
@@ -129,7 +120,7 @@ class Record:
 
     @property
     def id(self) -> int:
-        """The conversation in view; 0 for one that has no question yet."""
+        """The conversation in view; 0 for a new one."""
         return self._bench.memory.choices.conversation
 
     def choose(self, conversation: int) -> None:
@@ -137,7 +128,7 @@ class Record:
         self._bench.memory.remember(conversation=conversation)
 
     async def turns(self) -> tuple[str, list[Turn]]:
-        """The title, as `title`, and the turns of the conversation in view; none if it is gone."""
+        """Title and turns of the conversation in view; empty if it is gone."""
         if not self.id:
             return "", []
         chosen = self.id
@@ -148,16 +139,15 @@ class Record:
         return found
 
     async def title(self) -> str:
-        """What the conversation is called; "" where that says no more than its only question."""
+        """The title; "" if it only repeats the single question."""
         chosen = self.id
         return (await self._do(lambda kept: _title(kept, chosen)) or "") if chosen else ""
 
     async def questions(self) -> list[str]:
-        """What was asked last in this workspace, oldest first."""
         return await self._do(lambda conversations: conversations.questions(_WALKED)) or []
 
     async def begin(self, query: Query, corpus: str, method: str, model: str) -> Turn:
-        """Write down a question that is about to be answered."""
+        """Store a question before it is answered."""
         chosen = self.id
 
         def write(conversations: "Conversations") -> Turn:
@@ -178,7 +168,7 @@ class Record:
         return turn
 
     async def draft(self, turn: Turn, claims: Sequence[str]) -> None:
-        """Write down what there is of an answer; of drafts that fail only the first is told."""
+        """Store the draft of an answer; of several failures in a row only the first is shown."""
         if not (turn.id and claims):
             return
         try:
@@ -191,18 +181,16 @@ class Record:
             self._draft_failed = False
 
     async def finish(self, turn: Turn, answer: Answer, seconds: float) -> Turn:
-        """Write down an answer."""
         if turn.id:
             await self._do(lambda conversations: conversations.finish(turn.id, answer, seconds))
         return replace(turn, state=TurnState.ANSWERED, answer=answer, seconds=seconds, draft=())
 
     async def cancel(self, turn: Turn) -> None:
-        """Write down that an answer is no longer wanted, with what there is of it."""
         if turn.id:
             await self._do(lambda kept: kept.cancel(turn.id, turn.draft, turn.nearest))
 
     async def fail(self, turn: Turn, error: LocalragError) -> Turn:
-        """Write down the error in the place of an answer."""
+        """Store the error in place of an answer."""
         cause, mends = error.cause, cure_of(error)
         if turn.id:
             await self._do(lambda kept: kept.fail(turn.id, cause, mends, turn.nearest))
@@ -226,12 +214,10 @@ def _title(conversations: "Conversations", conversation: int) -> str:
 
 
 class OpenQuestion:
-    """A question on its way.
+    """A question being answered.
 
     Attributes:
-        turn: as it is written down.
-        progress: how far its answer has come.
-        over: whether the user need not wait for it: it has ended, or was cancelled.
+        over: whether it has ended or was cancelled.
     """
 
     def __init__(
@@ -250,28 +236,18 @@ class OpenQuestion:
     async def begin(
         cls, bench: "Workbench", record: Record, query: Query, config: Config, on_end: "OnEnd"
     ) -> "OpenQuestion":
-        """Write down a question that is going to be answered.
-
-        Args:
-            bench: whose engine answers it.
-            record: where it is written.
-            query: the question.
-            config: the settings it is answered under.
-            on_end: told once, as soon as `turn` has its end.
-        """
         names = (bench.corpus, config.method.name, config.chat.model)
         return cls(bench, record, await record.begin(query, *names), config, on_end)
 
     @property
     def going_on(self) -> bool:
-        """Whether `turn` has no end yet."""
         return self.turn.state is TurnState.ANSWERING
 
     async def run(self, before: "OpenQuestion | None") -> None:
-        """Have it answered.
+        """Have the question answered.
 
         Args:
-            before: the question before it, which may have been cancelled and still be ending.
+            before: the previous question; it may be cancelled and still ending.
         """
         try:
             if before is not None:
@@ -282,7 +258,7 @@ class OpenQuestion:
             self._ended.set()
 
     async def cancel(self) -> None:
-        """Give it up; what was written of its answer is kept."""
+        """Give up the answer; its draft is kept."""
         if self.over:
             return
         self.over = True
@@ -291,7 +267,6 @@ class OpenQuestion:
         await self._record.cancel(self.turn)
 
     async def keep_draft(self) -> None:
-        """Write down what there is of the answer."""
         if not self.over:
             await self._record.draft(self.turn, self.progress.claims)
 
@@ -316,7 +291,6 @@ class OpenQuestion:
         self._end(turn)
 
     def _unanswered(self) -> Turn:
-        """The turn with what was told of its answer."""
         told = self.progress
         return replace(self.turn, draft=told.claims, nearest=told.nearest)
 
@@ -330,4 +304,4 @@ class OpenQuestion:
 
 
 OnEnd = Callable[[OpenQuestion], object]
-"""Is told of a question that has its end."""
+"""Called with a finished question."""

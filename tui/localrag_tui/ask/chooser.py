@@ -18,13 +18,13 @@ from localrag.corpus.config import Config, load
 from localrag.corpus.workspace import CorpusPaths, Workspace
 from localrag.errors import LocalragError
 from localrag.language import N_, _, ngettext
+from localrag.text.harmless import one_line
 from localrag_tui.ask.composer import DEFAULT_READER
 from localrag_tui.corpora.work import STATES, CorpusRow, overview
 from localrag_tui.screen import Dialogue
 from localrag_tui.shell.bars import KeyBar
-from localrag_tui.shown import content, one_line
-from localrag_tui.widgets.paragraph import Paragraph
-from localrag_tui.wording import cure_of, size
+from localrag_tui.shell.paragraph import Paragraph
+from localrag_tui.shown import content, cure_of, size
 
 DEFAULT_ABOUT = N_("generative where a model is chosen, extractive where none is")
 
@@ -33,12 +33,7 @@ class Way(NamedTuple):
     """A method, or the default reader.
 
     Attributes:
-        name: as the settings name it; "" for the default reader.
-        about: what it does; a message.
-        chooses: whether it needs options.
-        needs_model: whether it cannot do without a model that writes.
-        evaluates: whether it is for evaluations only.
-        layers: that it searches.
+        name: as in the settings; "" for the default reader.
     """
 
     name: str
@@ -50,12 +45,12 @@ class Way(NamedTuple):
 
 
 class ModelChoice(NamedTuple):
-    """A model that writes.
+    """A chat model.
 
     Attributes:
-        name: as the settings name it; "" for none.
-        size: in bytes; 0 where it is not here.
-        problem: why it cannot be used; "" where it can.
+        name: as in the settings; "" for no model.
+        size: bytes; 0 if it is not installed.
+        problem: why it cannot be used; "" if it can.
     """
 
     name: str
@@ -78,7 +73,7 @@ def ways() -> list[Way]:
 
 
 def not_prepared(place: CorpusPaths, way: Way) -> str:
-    """How the layers that a way searches are prepared, where a corpus lacks them; else ""."""
+    """How to prepare the missing layers of a method; "" if none is missing."""
     from localrag.prepare.index import require_layers
 
     try:
@@ -89,7 +84,7 @@ def not_prepared(place: CorpusPaths, way: Way) -> str:
 
 
 def chat_models(workspace: Workspace, *named: str) -> list[ModelChoice]:
-    """No model, those that are installed, and those of these names: of a server, or not here."""
+    """No model, the installed ones, and the named ones on a server or missing here."""
     from localrag.corpus.inference.opening import as_ours
     from localrag_models.store import ModelStore
 
@@ -112,7 +107,7 @@ def chat_models(workspace: Workspace, *named: str) -> list[ModelChoice]:
 
 
 def fault_of_options(way: Way, count: int) -> tuple[int, int] | None:
-    """How many options a way needs at least and at most, where a question has another number."""
+    """The least and the greatest number of options, if a question has another number."""
     from localrag.methods.catalogue import FEWEST, LABELS
 
     if not way.chooses or FEWEST <= count <= len(LABELS):
@@ -121,14 +116,11 @@ def fault_of_options(way: Way, count: int) -> tuple[int, int] | None:
 
 
 class ChoiceRow(NamedTuple):
-    """A row: something that can be chosen.
+    """A row of the dialogue.
 
     Attributes:
-        field: the choice that it changes, as `Memory.remember` names it.
-        value: what is remembered.
-        name: as it is shown.
-        about: what is said of it.
-        why_not: why it cannot be chosen; "" where it can.
+        field: the field of `Choices` it sets.
+        why_not: why it cannot be chosen; "" if it can.
     """
 
     field: str
@@ -142,25 +134,8 @@ _TITLES = {"corpus": N_("Corpus"), "method": N_("Method"), "model": N_("Model")}
 
 
 class Chooser(Dialogue):
-    """Chooses what answers; every choice holds and is remembered at once."""
+    """Chooses corpus, method and model; each choice is remembered at once."""
 
-    CSS: ClassVar[str] = """
-    Chooser > .box {
-        width: 96; max-width: 96%; height: 94%; max-height: 50;
-        background: $surface; padding: 1 2 0 2;
-        .heading { margin: 0 0 1 0; }
-        OptionList {
-            height: 1fr; border: none; padding: 0; background: $surface;
-            text-wrap: nowrap; text-overflow: ellipsis;
-            &:focus { background-tint: transparent; }
-            & > .option-list--option-highlighted {
-                background: $primary 15%; color: $foreground; text-style: none;
-            }
-        }
-        #about { height: 2; margin: 1 0 0 0; color: $foreground-muted; }
-        KeyBar { background: $surface; }
-    }
-    """
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("enter", "take", N_("Choose"), id="chooser.choose", priority=True),
         Binding("space", "keep", N_("Choose and stay"), id="chooser.keep"),
@@ -188,16 +163,13 @@ class Chooser(Dialogue):
             self.dismiss(None)
 
     def action_keep(self) -> None:
-        """Choose what is highlighted, and go on choosing."""
         self._choose()
 
     def on_option_list_option_highlighted(self, event: OptionList.OptionHighlighted) -> None:
-        """Say in full what may not fit into the row."""
         offer = self._rows[event.option_index] if event.option_index < len(self._rows) else None
         self.query_one("#about", Paragraph).show(content(offer.about if offer else ""))
 
     def on_option_list_option_selected(self) -> None:
-        """Choose what was clicked."""
         self._choose()
 
     @work
@@ -232,7 +204,7 @@ class Chooser(Dialogue):
         try:
             settings = self.bench.config()
         except LocalragError as error:
-            # The settings of the corpus that was chosen cannot be read; another one may do.
+            # The settings of the chosen corpus are unreadable; another corpus may work.
             self.bench.tell(error)
             settings = Config()
         chosen = {
@@ -249,7 +221,7 @@ class Chooser(Dialogue):
         for field, offers in groupby(found, key=lambda offer: offer.field):
             options.append(Option(content(_(_TITLES[field]), "bold $accent"), disabled=True))
             self._rows.append(None)
-            # What can be chosen now comes first.
+            # Available choices first.
             for offer in sorted(offers, key=lambda offer: bool(offer.why_not)):
                 row = _row(offer, name_width, chosen=chosen[field] == offer.value)
                 options.append(Option(row, disabled=bool(offer.why_not)))

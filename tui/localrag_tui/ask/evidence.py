@@ -1,8 +1,9 @@
-"""What an answer rests on: the cited passages, and what every stage of the retrieval has found."""
+"""The evidence of an answer: cited passages, and the hits of every stage."""
 
 import asyncio
 from collections.abc import Sequence
 from contextlib import suppress
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
 from textual import work
@@ -20,12 +21,12 @@ from localrag.errors import LocalragError, NotFoundError
 from localrag.language import N_, _, ngettext
 from localrag.ops.conversations.types import Turn
 from localrag.search.types import Hit, StageRecord
+from localrag.text.harmless import one_line
 from localrag_tui.screen import bench_of
-from localrag_tui.shown import content, one_line
-from localrag_tui.source.links import cited, quotation
+from localrag_tui.shown import content, note, provenance, stage
 from localrag_tui.source.pane import SourcePane
+from localrag_tui.source.sheet import cited, quotation
 from localrag_tui.spot import Spot
-from localrag_tui.wording import note, provenance, stage
 
 if TYPE_CHECKING:
     from localrag.corpus.store import CorpusStore
@@ -33,16 +34,15 @@ if TYPE_CHECKING:
     from localrag_tui.app import Workbench
 
 
-# Cells of a quotation in the list; the width of the list cuts it further.
+# Characters of a quotation in the list; its width cuts further.
 _SNIPPET = 200
 
 
 class EvidencePlace(NamedTuple):
-    """A passage that can be looked at.
+    """A passage in the lists.
 
     Attributes:
-        corpus: where it stands.
-        citation: the quotation from it; None where it was only found.
+        citation: the quotation from it; None for a mere hit.
     """
 
     corpus: str
@@ -51,41 +51,26 @@ class EvidencePlace(NamedTuple):
 
 
 class Places(OptionList):
-    """Passages to look at; what is highlighted is shown, Enter goes there."""
+    """A list of passages; the highlighted one is shown, Enter goes there."""
 
-    DEFAULT_CSS: ClassVar[str] = """
-    Places {
-        border: none; background: $surface; padding: 0; height: 1fr;
-        text-wrap: nowrap; text-overflow: ellipsis;
-    }
-    Places:focus { border: none; background-tint: transparent; }
-    Places > .option-list--option-highlighted {
-        background: $panel; color: $foreground; text-style: none;
-    }
-    Places:focus > .option-list--option-highlighted {
-        background: $primary 15%; color: $foreground; text-style: none;
-    }
-    """
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("enter", "select", N_("Source"), id="evidence.open"),
         *(Binding(str(n), f"take({n})", show=False, id=f"evidence.cite{n}") for n in range(1, 10)),
         Binding("c", "copy", N_("Copy"), id="evidence.copy"),
     ]
 
+    @dataclass
     class Looked(Message):
-        """A passage was highlighted, or chosen to be read."""
+        """A passage was highlighted or chosen."""
 
-        def __init__(self, place: EvidencePlace, *, chosen: bool) -> None:
-            super().__init__()
-            self.place = place
-            self.chosen = chosen
+        place: EvidencePlace
+        chosen: bool
 
+    @dataclass
     class Copy(Message):
-        """The quotation is wanted in the clipboard."""
+        """Copy a quotation."""
 
-        def __init__(self, place: EvidencePlace) -> None:
-            super().__init__()
-            self.place = place
+        place: EvidencePlace
 
     def __init__(self, *, id: str) -> None:  # noqa: A002 - Textual's name for it
         super().__init__(id=id, markup=False)
@@ -93,7 +78,6 @@ class Places(OptionList):
 
     @property
     def current(self) -> EvidencePlace | None:
-        """What is highlighted."""
         return self._place(self.highlighted)
 
     def fill(self, rows: list[tuple[Content, EvidencePlace | None]]) -> None:
@@ -103,7 +87,7 @@ class Places(OptionList):
         self.add_options(Option(row, disabled=place is None) for row, place in rows)
 
     def point(self, number: int) -> EvidencePlace | None:
-        """Highlight a passage, counted from 1, and give it back; None where there is no such."""
+        """Highlight passage number `number`, from 1, and return it; None if missing."""
         rows = [row for row, place in enumerate(self._places) if place is not None]
         if number > len(rows):
             return None
@@ -119,16 +103,14 @@ class Places(OptionList):
             self.post_message(self.Copy(place))
 
     def on_option_list_option_highlighted(self, event: OptionList.OptionHighlighted) -> None:
-        """Have it shown."""
         self._tell(event, chosen=False)
 
     def on_option_list_option_selected(self, event: OptionList.OptionSelected) -> None:
-        """Have the reader go there."""
         self._tell(event, chosen=True)
 
     def _tell(self, event: OptionList.OptionMessage, *, chosen: bool) -> None:
         event.stop()
-        # A list that was filled anew since has nothing to say of its old rows.
+        # An old row of a list filled again.
         if event.option_index == self.highlighted:
             place = self._place(event.option_index)
             if place is not None:
@@ -140,19 +122,6 @@ class Places(OptionList):
 
 class Evidence(Vertical):
     """The evidence of one turn."""
-
-    DEFAULT_CSS: ClassVar[str] = """
-    Evidence {
-        height: 2fr; min-height: 5; max-height: 14;
-        background: $surface;
-        TabbedContent, ContentSwitcher { height: 1fr; }
-        TabPane { padding: 0; }
-        Tabs { height: 1; }
-        Underline { display: none; }
-        Tab { color: $foreground-muted; }
-        Tab.-active { color: $foreground; text-style: bold underline; }
-    }
-    """
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("left,right", "other", N_("Search hits"), id="evidence.other", key_display="← →"),
@@ -178,7 +147,7 @@ class Evidence(Vertical):
         self.call_after_refresh(self.enter)
 
     def show(self, turn: Turn | None) -> None:
-        """Show the evidence of a turn; none for a turn without an answer."""
+        """Show the evidence of a turn; nothing without an answer."""
         if turn is self._turn:
             return
         self._turn = turn
@@ -187,24 +156,17 @@ class Evidence(Vertical):
 
     @property
     def current(self) -> EvidencePlace | None:
-        """What is highlighted in the list in view."""
         return self._list.current
 
     def point(self, number: int) -> EvidencePlace | None:
-        """Highlight a citation and give it back; where there is none, what was found instead.
-
-        Args:
-            number: from 1.
-        """
+        """Highlight a citation, from 1, and return it; without citations, a hit."""
         self.query_one(TabbedContent).active = "cited"
         return self.query_one("#citations", Places).point(number)
 
     def enter(self) -> None:
-        """Take the focus."""
         self._list.focus()
 
     def on_tabbed_content_tab_activated(self) -> None:
-        """Fill the list that nobody has looked at."""
         self._fill_hits(self._turn)
 
     @property
@@ -227,7 +189,7 @@ class Evidence(Vertical):
                 *((_hit(hit), EvidencePlace(corpus, hit.passage.id)) for hit in hits),
             ]
         elif answer is not None:
-            # An empty list would look as if it were still to come.
+            # An empty list would look unfinished.
             told = (
                 _("Nothing is cited. The search hits list passages of other laws.")
                 if answer.trace.stages and answer.trace.stages[-1].hits
@@ -239,7 +201,7 @@ class Evidence(Vertical):
         listed.point(1)
 
     def _fill_hits(self, turn: Turn | None) -> None:
-        # With many options there are hundreds of hits, which most readers never look at.
+        # With many options there are hundreds of hits, rarely looked at.
         if self.query_one(TabbedContent).active != "found":
             return
         stages = turn.answer.trace.stages if turn is not None and turn.answer is not None else ()
@@ -252,9 +214,9 @@ class Evidence(Vertical):
 
 
 def hits_of_matter(answer: Answer) -> Sequence[Hit]:
-    """The hits of the laws that the question names; none where one of these is not in the corpus.
+    """Hits in the laws named by the question; none if such a law is missing.
 
-    Below the name of such a law a hit of another one could pass for an answer.
+    Below the name of a missing law, a hit of another law could pass for an answer.
     """
     if answer.absent or not answer.trace.stages:
         return ()
@@ -302,17 +264,12 @@ def _heading(record: StageRecord) -> Content:
     return text
 
 
-# Seconds for which a row is highlighted before its source is read: arrows are held down.
+# Seconds before the source of a highlighted row is read: arrows are held down.
 _PAUSE = 0.2
 
 
 class SourceSide(Vertical):
-    """Shows the source of whatever passage is looked at."""
-
-    DEFAULT_CSS: ClassVar[str] = """
-    SourceSide { width: 1fr; height: 1fr; }
-    SourceSide SourcePane { height: 3fr; }
-    """
+    """The evidence, and below it the source of the highlighted passage."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -324,20 +281,14 @@ class SourceSide(Vertical):
 
     @property
     def bench(self) -> "Workbench":
-        """The application."""
         return bench_of(self)
 
     @property
     def evidence(self) -> Evidence:
-        """The lists above."""
         return self.query_one(Evidence)
 
     def show(self, turn: Turn | None) -> None:
-        """Show the evidence of a turn; an answer without any leaves no source of another one.
-
-        Args:
-            turn: None where there is none: nothing is shown.
-        """
+        """Show the evidence of a turn; the source of another answer goes."""
         self.evidence.show(turn)
         answered = turn is None or turn.answer is not None
         if answered and self.evidence.current is None and self._wanted is not None:
@@ -346,7 +297,7 @@ class SourceSide(Vertical):
             self.query_one(SourcePane).clear()
 
     def open_citation(self, turn: Turn, number: int) -> bool:
-        """Show the source of a citation, a number from 1, and go there; false for none."""
+        """Go to the source of a citation, from 1; False if there is no such citation."""
         self.evidence.show(turn)
         place = self.evidence.point(number)
         if place is None:
@@ -355,7 +306,7 @@ class SourceSide(Vertical):
         return True
 
     def open_near(self, turn: Turn, number: int) -> None:
-        """Show one of the passages beside an answer, a number as in `TurnPiece`, and go there."""
+        """Go to a passage beside an answer, by its number in `TurnPiece`."""
         self.evidence.show(turn)
         nearest = turn.answer.nearest if turn.answer else turn.nearest
         quoted = turn.answer.quotations if turn.answer else ()
@@ -367,7 +318,7 @@ class SourceSide(Vertical):
 
     @work(group="day", exclusive=True)
     async def keep_up(self) -> None:
-        """Show the law of the day that the settings say now; a quotation stays what it quotes."""
+        """Show the law on the day of the settings; a quotation keeps its own day."""
         spot, place = None, self._wanted
         if place is not None:
             with suppress(LocalragError):
@@ -376,8 +327,7 @@ class SourceSide(Vertical):
         await self.query_one(SourcePane).keep_up(spot)
 
     def open_spot(self, spot: Spot) -> None:
-        """Show a place of the corpus in use, and go there."""
-        # What is highlighted is not what is wanted, and must not come instead once this is in view.
+        # The highlighted row must not open after this place.
         self._wanted = self.evidence.current
         self._open_spot(spot)
 
@@ -389,24 +339,21 @@ class SourceSide(Vertical):
         pane.page.focus()
 
     def copy(self, place: EvidencePlace) -> None:
-        """Put a quotation with its citation into the clipboard."""
         self._copy(place)
 
     def on_show(self) -> None:
-        """Show the source of what was highlighted while it could not be seen."""
         place = self.evidence.current
         if place is not None and place != self._wanted:
             self._look(place, chosen=False)
 
     def on_places_looked(self, event: Places.Looked) -> None:
-        """Show the source of what is highlighted, and go to that of what was chosen."""
+        """Show the source of the highlighted passage; go to the source of a chosen one."""
         event.stop()
-        # The row of a citation that was opened is highlighted too.
+        # Opening a citation highlights its row, too.
         if event.chosen or (self.display and event.place != self._wanted):
             self._look(event.place, chosen=event.chosen)
 
     def on_places_copy(self, event: Places.Copy) -> None:
-        """Copy what is highlighted."""
         event.stop()
         self.copy(event.place)
 
@@ -419,14 +366,10 @@ class SourceSide(Vertical):
     async def _open(self, place: EvidencePlace, *, chosen: bool) -> None:
         if not chosen:
             await asyncio.sleep(_PAUSE)
-        try:
-            library = self.bench.library_of(place.corpus)
-            spot = await library.read(lambda store: _spot_of(store, place))
-        except LocalragError as error:
-            self.bench.tell(error)
-            return
+        library = self.bench.library_of(place.corpus)
+        spot = await library.read(lambda store: _spot_of(store, place))
         pane = self.query_one(SourcePane)
-        # A conversation may have been put to several corpora.
+        # A conversation may use several corpora.
         pane.library = library
         await pane.open(spot, preview=not chosen)
         if chosen:
@@ -444,23 +387,19 @@ class SourceSide(Vertical):
                 return citation_of(store, _passage_of(store, place))
             if not citation.verified:
                 raise NotFoundError(
-                    _("The quotation was rejected: it does not stand in its source."),
+                    _("The quotation was rejected: it is not in its source."),
                     _("Copy from the source itself."),
                 )
             spot = _spot_of(store, place)
             return quotation(store, state_id(spot.document_id, spot.state), spot.start, spot.end)
 
-        try:
-            library = self.bench.library_of(place.corpus)
-            text = await library.read(copied)
-        except LocalragError as error:
-            self.bench.tell(error)
-            return
+        library = self.bench.library_of(place.corpus)
+        text = await library.read(copied)
         self.bench.copy(text)
 
 
 def _spot_of(store: "CorpusStore", place: EvidencePlace) -> Spot:
-    """Where a place is, a citation in the wording that it quotes; raises `_gone`."""
+    """Where a passage is; a citation in the state it quotes. Raises `_gone`."""
     if place.citation is None:
         return Spot.of(_passage_of(store, place))
     spot = cited(store, place.citation)

@@ -1,4 +1,4 @@
-"""A turn of a conversation as the pieces that are shown of it, from the question down."""
+"""A turn of a conversation as paragraphs, from the question down."""
 
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
@@ -13,10 +13,11 @@ from localrag.methods.catalogue import LABELS
 from localrag.ops.conversations.types import Turn, TurnState
 from localrag.search.types import Filters, Query, StageRecord
 from localrag.text.facts import FactKind
+from localrag.text.harmless import one_line
 from localrag_tui.ask.asking import AnswerProgress
 from localrag_tui.ask.evidence import hits_of_matter
-from localrag_tui.shown import content, one_line
-from localrag_tui.wording import (
+from localrag_tui.shown import (
+    content,
     duration,
     looked_up,
     note,
@@ -24,9 +25,9 @@ from localrag_tui.wording import (
     size,
     stage,
 )
-from localrag_tui.work.answering import Opening, Read
+from localrag_tui.work.engine import Opening, Read
 
-# Characters of a quotation and of a question that are shown; the source and a copy have all of it.
+# Longest quotation and question on the screen, in characters; a copy has all.
 _LONGEST = 600
 _STATUS_STYLES = {
     Status.SUPPORTED: "bold $success",
@@ -41,12 +42,9 @@ class TurnPiece(NamedTuple):
     """A paragraph.
 
     Attributes:
-        kind: its class in the style sheet.
-        citations: the citations of the answer that it rests on, as numbers from 1.
-        step: whether the reader can go to it: a claim, a quotation, a step of a derivation, one of
-            the nearest passages.
-        near: the number, from 1, of the passage that it names, of the nearest ones and then of the
-            quotations that no claim rests on; 0 for none.
+        citations: its citations in the answer, from 1.
+        near: number of the passage it names, from 1, first the nearest ones, then the quotations
+            without a claim; 0 for none.
     """
 
     content: Content
@@ -57,19 +55,13 @@ class TurnPiece(NamedTuple):
 
 
 def pieces(turn: Turn, limit: str = "", lifting: str = "") -> list[TurnPiece]:
-    """All that is shown of a turn.
-
-    Args:
-        turn: it.
-        limit: what its question was limited to.
-        lifting: the keys that lift the limit.
-    """
+    """All paragraphs of a turn."""
     read_as = turn.read_as if turn.read_as != turn.query.text else ""
     return [*question(turn.query, limit, read_as), *_outcome(turn, lifting)]
 
 
 def live(progress: AnswerProgress) -> Content:
-    """An answer that is being made: the stages that have ended, and the unchecked claims."""
+    """An answer in progress: finished stages, and unchecked claims."""
     lines = []
     if progress.read_as:
         lines.append(_read_as(progress.read_as))
@@ -91,7 +83,7 @@ def live(progress: AnswerProgress) -> Content:
 
 
 def cut(text: str, most: int = _LONGEST) -> str:
-    """The beginning of a text, and how long it is where that is not all."""
+    """The beginning of a text, with its length if it is longer."""
     if len(text) <= most:
         return text
     return _("{text} … ({n:,} characters in all)").format(text=text[:most], n=len(text))
@@ -114,7 +106,7 @@ def _reading(read: Read) -> str:
 
 
 def question(query: Query, limit: str = "", read_as: str = "") -> Iterator[TurnPiece]:
-    """What is shown of a question, answered or not."""
+    """The paragraphs of a question."""
     yield TurnPiece(content(cut(query.text), "bold"), "question")
     if limit:
         yield TurnPiece(content(cut(limit), "$accent"), "reading")
@@ -198,7 +190,7 @@ def _answer(answer: Answer, limited: Filters, lifting: str) -> Iterator[TurnPiec
         # Without claims, the quotations are the answer.
         if not citation.verified or not (answer.claims or answer.derivation):
             yield _quotation(number, citation)
-    # Of other answers they are in the evidence alone.
+    # Other answers list them in the evidence only.
     if answer.status in (Status.NOT_FOUND, Status.UNSUPPORTED):
         yield from _nearest(answer.nearest, answer.status)
     for number, said in enumerate(looked_up(answer.trace.wordings)):
@@ -210,13 +202,16 @@ def _answer(answer: Answer, limited: Filters, lifting: str) -> Iterator[TurnPiec
 
 
 def _verdict(answer: Answer, limited: Filters) -> str:
-    """Why an answer has its status; what was not searched is not said to hold nothing."""
+    """The reason for the status of an answer.
+
+    A limited search must not say that the corpus holds nothing.
+    """
     searched_all = limited == Filters()
     if answer.status is not Status.NOT_FOUND or searched_all or answer.doubts or answer.trace.calls:
         return in_words.verdict(answer)
     if limited == Filters(documents=limited.documents):
-        return _("the laws that the question is limited to hold nothing that supports an answer")
-    return _("what the question is limited to holds nothing that supports an answer")
+        return _("nothing in the chosen laws supports an answer")
+    return _("nothing within the limit of the question supports an answer")
 
 
 def _claim(answer: Answer, claim: Claim) -> TurnPiece:
@@ -231,7 +226,7 @@ def _claim(answer: Answer, claim: Claim) -> TurnPiece:
 
 
 def link(number: int, citation: Citation) -> Content:
-    """The number of a citation, to be clicked; one that was rejected is struck out."""
+    """A citation number to click; struck out if the citation was rejected."""
     text = Content(f"[{number}]").stylize("bold $primary" if citation.verified else "strike $error")
     return text.stylize(Style.from_meta({"@click": f"cite({number})"}))
 
@@ -265,7 +260,7 @@ def _near(number: int, one: Nearest) -> TurnPiece:
 
 
 def _quoted(number: int, citation: Citation) -> TurnPiece:
-    """A quotation that no claim rests on."""
+    """A quotation without a claim."""
     head = content(one_line(citation.label or citation.passage_id), "$accent")
     head = head.stylize(Style.from_meta({"@click": f"near({number})"}))
     if told := provenance(citation):
@@ -305,10 +300,8 @@ def _made_with(turn: Turn) -> str:
 
 
 def _count(record: StageRecord) -> str:
-    """What a stage of the retrieval has found, in short."""
     return f"{stage(record.stage)} {len(record.hits)}"
 
 
 def _rejection(citation: Citation) -> str:
-    """Why a quotation was rejected; "" where it was not, or nobody said."""
     return "" if citation.verified or not citation.problem else one_line(str(citation.problem))

@@ -1,4 +1,4 @@
-"""The Ask screen: the conversation, where the next question is typed, and the evidence."""
+"""The Ask screen: conversation, field of the question, evidence."""
 
 import asyncio
 from collections.abc import Sequence
@@ -15,56 +15,39 @@ from textual.widgets import Static
 
 from localrag.errors import LocalragError, UsageError
 from localrag.language import N_, _
+from localrag.text.harmless import one_line
 from localrag_tui.ask.composer import Composer, StatusLine, UnsentFile
 from localrag_tui.screen import WorkbenchScreen
 from localrag_tui.shell.keys import key_of
-from localrag_tui.shown import content, one_line
+from localrag_tui.shell.look import sheets
+from localrag_tui.shown import content, palette
 from localrag_tui.spot import OpenSpot
-from localrag_tui.wording import palette
 
 if TYPE_CHECKING:
-    # The first paint shows nothing of what stands here: it is imported once that is done.
+    # Imported after the first paint.
     from localrag.corpus.config import Config
     from localrag.ops.conversations.types import Turn
     from localrag.search.types import Filters, Query
     from localrag_tui.ask.asking import OpenQuestion, Record
     from localrag_tui.ask.chooser import Way
     from localrag_tui.ask.evidence import SourceSide
-    from localrag_tui.ask.transcript import Transcript
-    from localrag_tui.ask.welcome import EmptyConversation, Examples
-    from localrag_tui.search.facets import Facets
+    from localrag_tui.ask.transcript import EmptyConversation, Examples, Transcript
+    from localrag_tui.search.filters import Facets
     from localrag_tui.work.jobs import Job
 
-# Seconds between two looks at an answer that is being made.
+# Seconds between two paints of an answer in progress.
 _PACE = 0.05
-# Seconds between two drafts of it that are written down.
+# Seconds between two stored drafts of it.
 _DRAFT_PACE = 1.0
-# Questions before one in the conversation that it may lean on.
+# Earlier questions that a follow-up may refer to.
 _EARLIER = 3
 
 
 class AskScreen(WorkbenchScreen):
-    """Asks, and shows what was answered."""
+    """Asks questions and shows their answers."""
 
+    CSS_PATH = sheets("ask")
     MODE: ClassVar[str] = "ask"
-    CSS: ClassVar[str] = """
-    AskScreen {
-        #conversation { width: 1fr; height: 1fr; }
-        #title {
-            height: 1; padding: 0 2; color: $foreground-muted;
-            text-wrap: nowrap; text-overflow: ellipsis;
-        }
-        EmptyConversation { display: none; }
-        &.-empty EmptyConversation { display: block; height: 1fr; }
-        &.-empty Transcript, &.-empty SourceSide, &.-empty #title { display: none; }
-        SourceSide { border-left: solid $panel; }
-    }
-    AskScreen.-narrow {
-        SourceSide { display: none; border-left: none; }
-        &.-over SourceSide { display: block; }
-        &.-over #conversation { display: none; }
-    }
-    """
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape", "cancel", N_("Cancel"), id="ask.cancel"),
         Binding("escape", "leave", N_("Back"), id="ask.leave"),
@@ -89,7 +72,7 @@ class AskScreen(WorkbenchScreen):
 
     def body(self) -> ComposeResult:
         with Horizontal(id="parts"), Vertical(id="conversation"):
-            # Before the transcript, so that Tab goes from the question to the answer.
+            # Before the transcript: Tab goes from the question to the answer.
             yield Composer(UnsentFile(self.bench.workspace.home / "tui-unsent"))
             yield Static(id="title")
         yield StatusLine()
@@ -98,12 +81,11 @@ class AskScreen(WorkbenchScreen):
         self.query_one(Composer).question.focus()
 
     async def get_ready(self) -> None:
-        """Show the conversation of the last time."""
         from localrag_tui.ask.asking import Record
         from localrag_tui.ask.evidence import SourceSide
-        from localrag_tui.ask.transcript import Transcript
-        from localrag_tui.ask.welcome import EmptyConversation
+        from localrag_tui.ask.transcript import EmptyConversation, Transcript
 
+        self.bench.add_styles("parts", "answer", "source")
         self._record = Record(self.bench)
         self._welcome = EmptyConversation()
         self._transcript, self._side = Transcript(), SourceSide()
@@ -128,7 +110,7 @@ class AskScreen(WorkbenchScreen):
 
     @property
     def focus_chain(self) -> list[Widget]:
-        """The question, its answer, and what that rests on; on the screen the answer is above."""
+        """The question, its answer, then the evidence, unlike their order on the screen."""
         if not self.ready.is_set():
             return super().focus_chain
         composer, transcript = self.query_one(Composer), self._transcript
@@ -140,7 +122,7 @@ class AskScreen(WorkbenchScreen):
     # Asking
 
     def on_composer_asked(self, event: Composer.Asked) -> None:
-        """Ask what was typed; it may lean on the questions before it to the same corpus."""
+        """Ask a question, with the earlier ones to the same corpus."""
         here = [turn for turn in self._transcript.turns if turn.corpus == self.bench.corpus]
         before = here[-_EARLIER:]
         history = tuple(turn.read_as for turn in before)
@@ -148,13 +130,12 @@ class AskScreen(WorkbenchScreen):
         self._ask(replace(event.query, history=history, filters=filters))
 
     def on_examples_asked(self, event: "Examples.Asked") -> None:
-        """Ask what is offered where nothing was asked yet."""
         from localrag.search.types import Query
 
         self._ask(Query(event.question, filters=self.bench.memory.choices.asked_of))
 
     def _ask(self, query: "Query") -> None:
-        # Enter may come several times before the first question is written down.
+        # Enter may come again before the first question is stored.
         if self._begun.is_set():
             self._begun.clear()
             self._have_answered(query)
@@ -172,7 +153,7 @@ class AskScreen(WorkbenchScreen):
         await asking.run(before)
 
     async def settle(self) -> None:
-        """Wait until a question that was sent is written down: its key may be on its way still."""
+        """Wait until a sent question is stored; its key may still be on its way."""
         for part in (self.query_one(Composer).question, self.query_one(Composer), self):
             passed = asyncio.Event()
             part.call_later(passed.set)
@@ -180,12 +161,12 @@ class AskScreen(WorkbenchScreen):
         await self._begun.wait()
 
     async def _begin(self, query: "Query") -> "OpenQuestion | None":
-        """Write a question down, if it can be asked now."""
+        """Store a question, if it can be asked now."""
         from localrag_tui.ask.asking import OpenQuestion
 
         bench = self.bench
         if self._asking is not None and not self._asking.over:
-            key = key_of(bench, AskScreen, "ask.cancel")
+            key = key_of(bench, "ask.cancel")
             words = _("An answer is being made: {key} cancels it.")
             bench.notify(words.format(key=key), severity="warning")
             return None
@@ -209,7 +190,7 @@ class AskScreen(WorkbenchScreen):
         self.refresh_bindings()
 
     def _check(self, query: "Query", config: "Config") -> None:
-        """Refuse what cannot be asked, while it can still be changed."""
+        """Refuse an invalid question while it can still be changed."""
         from localrag.search.query import MAX_CHARACTERS, characters, check
         from localrag_tui.ask.chooser import fault_of_options
 
@@ -232,7 +213,7 @@ class AskScreen(WorkbenchScreen):
 
     @work(group="end")
     async def _end(self, asking: "OpenQuestion") -> None:
-        """Show what has become of a question, where its conversation is in view."""
+        """Show the outcome of a question, if its conversation is in view."""
         self.refresh_bindings()
         transcript = self._transcript
         view = transcript.view_of(asking.progress)
@@ -242,7 +223,7 @@ class AskScreen(WorkbenchScreen):
             self._show_cost(asking.turn)
 
     def _follow(self) -> None:
-        """Show how far the answer has come."""
+        """Show the progress of the answer."""
         asking = self._asking
         if asking is None or asking.over:
             return
@@ -264,7 +245,7 @@ class AskScreen(WorkbenchScreen):
             await self._asking.cancel()
 
     def action_leave(self) -> None:
-        """Close the source that lies over the answer, else go back to the question."""
+        """Close the source over the answer, else go back to the question."""
         if self._covered:
             self.remove_class("-over")
             self._transcript.focus()
@@ -272,11 +253,9 @@ class AskScreen(WorkbenchScreen):
             self.query_one(Composer).question.focus()
 
     def action_to_answer(self) -> None:
-        """Go to the answer, where numbers open its sources."""
         self._transcript.focus()
 
     def action_page(self, by: int) -> None:
-        """Scroll the conversation by a page, wherever the keys go."""
         transcript = self._transcript
         transcript.scroll_relative(y=by * transcript.size.height, animate=False)
 
@@ -292,7 +271,6 @@ class AskScreen(WorkbenchScreen):
 
     @property
     def _covered(self) -> bool:
-        """Whether the source lies over the answer."""
         return self.has_class("-narrow") and self.has_class("-over")
 
     # What answers
@@ -302,10 +280,6 @@ class AskScreen(WorkbenchScreen):
 
         self.app.push_screen(Chooser(), lambda _chosen: self._chosen())
 
-    def on_status_line_pressed(self) -> None:
-        """Choose corpus, method and model."""
-        self.action_choose()
-
     def _chosen(self) -> None:
         self._say_what_answers()
         self._say_limit()
@@ -313,17 +287,12 @@ class AskScreen(WorkbenchScreen):
 
     @work(group="limiting", exclusive=True)
     async def action_limit(self) -> None:
-        """Choose the laws that the next questions are limited to, or other filters."""
+        """Limit the next questions to laws or metadata."""
         from localrag.search.types import Filters
-        from localrag_tui.search.facets import facets
-        from localrag_tui.search.filters import FilterDialogue
+        from localrag_tui.search.filters import FilterDialogue, facets
 
-        try:
-            library = self.bench.library
-            known = await library.read_names(facets)
-        except LocalragError as error:
-            self.bench.tell(error)
-            return
+        library = self.bench.library
+        known = await library.read_names(facets)
         dialogue = FilterDialogue(library, known, self.bench.memory.choices.asked_of)
         chosen = await self.app.push_screen_wait(dialogue)
         if isinstance(chosen, Filters):
@@ -332,13 +301,13 @@ class AskScreen(WorkbenchScreen):
 
     @work(group="limit", exclusive=True)
     async def _say_limit(self) -> None:
-        """Say what the next question is limited to; what the corpus does not hold is dropped."""
+        """Show the limit of the next question, without laws missing from the corpus."""
         from localrag.search.types import Filters
-        from localrag_tui.search.facets import facets, kept
+        from localrag_tui.search.filters import facets, kept
 
         memory = self.bench.memory
         words, limited = "", memory.choices.asked_of
-        # Nothing is read for the many questions that are not limited.
+        # Most questions have no limit: nothing is read for them.
         if limited != Filters():
             with suppress(LocalragError):
                 known = await self.bench.library.read_names(
@@ -349,9 +318,9 @@ class AskScreen(WorkbenchScreen):
         self.query_one(StatusLine).limit(words)
 
     async def _name_limits(self, turns: "Sequence[Turn]") -> None:
-        """Find words for what questions were limited to."""
+        """Find the words for the limits of questions."""
         from localrag.search.types import Filters
-        from localrag_tui.search.facets import facets
+        from localrag_tui.search.filters import facets
 
         names = self._transcript.limits
         for turn in turns:
@@ -364,7 +333,7 @@ class AskScreen(WorkbenchScreen):
     @work(group="ways")
     async def _look_up(self) -> None:
         from localrag_tui.ask.chooser import ways
-        from localrag_tui.ask.typing_area import QuestionHistory
+        from localrag_tui.ask.composer import QuestionHistory
 
         self._ways = {way.name: way for way in await asyncio.to_thread(ways)}
         self._say_what_answers()
@@ -383,7 +352,7 @@ class AskScreen(WorkbenchScreen):
         self.query_one(Composer).choosing = way is not None and way.chooses
 
     def _after_job(self, _job: "Job", event: object) -> None:
-        # It begins or has ended: there may be another corpus, or something to ask about now.
+        # A job began or ended: the corpus may have changed.
         if event is None:
             self._chosen()
 
@@ -404,7 +373,7 @@ class AskScreen(WorkbenchScreen):
             if isinstance(conversation, int):
                 self._go_on_with(conversation)
             else:
-                # The one in view may have been renamed or deleted.
+                # The conversation in view may have been renamed or deleted.
                 self._show_conversation()
 
         self.app.push_screen(ConversationsDialogue(), chosen)
@@ -420,7 +389,7 @@ class AskScreen(WorkbenchScreen):
         self.set_class(not turns, "-empty")
         self.remove_class("-over")
         if not turns and self.focused is not None and self._side in self.focused.ancestors:
-            # What it stood in was of a conversation that is gone.
+            # The focus was in a deleted conversation.
             self.query_one(Composer).question.focus()
         self._look_at_corpus()
         self._entitle(title if turns else "")
@@ -447,26 +416,22 @@ class AskScreen(WorkbenchScreen):
     # Evidence
 
     def on_transcript_at(self, event: "Transcript.At") -> None:
-        """Show what the claim rests on."""
         self._side.show(event.turn)
         if event.citations:
             self._side.evidence.point(event.citations[0])
         self._show_cost(event.turn)
 
     def on_transcript_open(self, event: "Transcript.Open") -> None:
-        """Open the source of a citation."""
         if self._side.open_citation(event.turn, event.number):
             self.add_class("-over")
         else:
             self.notify(_("There is no citation {n}.").format(n=event.number), severity="warning")
 
     def on_transcript_open_near(self, event: "Transcript.OpenNear") -> None:
-        """Open one of the nearest passages."""
         self._side.open_near(event.turn, event.number)
         self.add_class("-over")
 
     def on_transcript_copy(self, event: "Transcript.Copy") -> None:
-        """Copy a citation."""
         from localrag_tui.ask.evidence import EvidencePlace
 
         citations = event.turn.answer.citations if event.turn.answer is not None else ()
@@ -478,16 +443,13 @@ class AskScreen(WorkbenchScreen):
             self.notify(_("There is no quotation to copy."), severity="warning")
 
     def on_transcript_again(self, event: "Transcript.Again") -> None:
-        """Ask a question once more."""
         self._ask(event.turn.query)
 
     def on_transcript_evidence(self) -> None:
-        """Go to the evidence."""
         self.add_class("-over")
         self.call_after_refresh(self._side.evidence.enter)
 
     def on_open_spot(self, event: OpenSpot) -> None:
-        """Show a place that was asked for elsewhere in the application."""
         event.stop()
         self.remove_class("-empty")
         self.add_class("-over")
@@ -504,7 +466,7 @@ class AskScreen(WorkbenchScreen):
 
 
 def _limited(filters: "Filters", known: "Facets") -> str:
-    from localrag_tui.search.facets import in_words
+    from localrag_tui.search.filters import in_words
 
     values = _(", ").join(filter(None, in_words(filters, known).values()))
     return _("only: {values}").format(values=values) if values else ""

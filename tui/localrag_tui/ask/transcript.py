@@ -1,51 +1,60 @@
-"""The conversation: its turns, and the place in them where the reader is."""
+"""The conversation: its turns and the cursor in them; before the first question, how to begin."""
 
+import asyncio
 from collections.abc import Sequence
-from typing import ClassVar
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar
 
+from textual import on
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical, VerticalScroll
 from textual.content import Content
 from textual.events import Click
 from textual.message import Message
-from textual.widgets import Static
+from textual.widgets import OptionList, Static
 
-from localrag.language import N_, ngettext
+from localrag.errors import LocalragError
+from localrag.language import N_, _, ngettext
 from localrag.ops.conversations.types import Turn
 from localrag.search.types import Filters
+from localrag.text.harmless import one_line
 from localrag_tui.ask.asking import AnswerProgress
 from localrag_tui.ask.pieces import TurnPiece, live, pieces, question
+from localrag_tui.corpora.work import CorpusRow, overview
 from localrag_tui.shell.base import finish
 from localrag_tui.shell.keys import key_of
-from localrag_tui.widgets.paragraph import Paragraph
+from localrag_tui.shell.listing import Listing, Valued
+from localrag_tui.shell.paragraph import BrokenText, Paragraph
+from localrag_tui.shown import content, palette
+
+if TYPE_CHECKING:
+    from localrag.corpus.store import CorpusStore
+    from localrag_tui.app import Workbench
 
 
 class PieceView(Paragraph):
-    """A paragraph of a turn; a click on it goes there, one on a number opens the citation."""
+    """A paragraph; a click puts the cursor there, a click on a number opens the citation."""
 
+    @dataclass
     class Cited(Message):
-        """The number of a citation was clicked."""
+        """A citation number was clicked."""
 
-        def __init__(self, view: "PieceView", number: int) -> None:
-            super().__init__()
-            self.view = view
-            self.number = number
+        view: "PieceView"
+        number: int
 
+    @dataclass
     class Neared(Message):
-        """The place of one of the nearest passages was clicked."""
+        """The place of a nearest passage was clicked."""
 
-        def __init__(self, view: "PieceView", number: int) -> None:
-            super().__init__()
-            self.view = view
-            self.number = number
+        view: "PieceView"
+        number: int
 
+    @dataclass
     class Reached(Message):
         """The paragraph was clicked."""
 
-        def __init__(self, view: "PieceView") -> None:
-            super().__init__()
-            self.view = view
+        view: "PieceView"
 
     def __init__(self, piece: TurnPiece, turn_view: "TurnView") -> None:
         super().__init__(piece.content, classes=piece.kind)
@@ -64,30 +73,7 @@ class PieceView(Paragraph):
 
 
 class TurnView(Vertical):
-    """A question with what has become of it.
-
-    Args:
-        turn: as it is written down.
-        progress: of the answer that is being made for it; None where none is.
-        limit: what the question is limited to, in words.
-    """
-
-    DEFAULT_CSS: ClassVar[str] = """
-    TurnView {
-        height: auto;
-        padding: 0 1 1 1;
-        .question { border-left: outer $primary; padding: 0 1; margin: 0 0 0 0; }
-        .reading { border-left: outer $primary; padding: 0 1; }
-        .option { border-left: outer $primary; padding: 0 1 0 3; }
-        .state, .live { margin: 1 0 0 0; padding: 0 1; }
-        .cure, .draft, .result, .claim, .quotation, .computed, .note, .first-note {
-            padding: 0 1;
-        }
-        .result, .quotation, .first-note { margin: 1 0 0 0; }
-        .meta { padding: 0 1; margin: 1 0 0 0; }
-        PieceView.-here { background: $primary 15%; }
-    }
-    """
+    """A question with its outcome."""
 
     def __init__(self, turn: Turn, progress: AnswerProgress | None = None, limit: str = "") -> None:
         super().__init__()
@@ -105,75 +91,53 @@ class TurnView(Vertical):
     def _pieces(self) -> list[TurnPiece]:
         if not self._limit:
             return pieces(self.turn)
-        from localrag_tui.ask.screen import AskScreen
-        from localrag_tui.search.filters import FilterDialogue
-
-        owners = ((AskScreen, "ask.limit"), (FilterDialogue, "filters.clear"))
-        lifting = " → ".join(key_of(self.app, owner, id_) for owner, id_ in owners)
+        lifting = " → ".join(key_of(self.app, id_) for id_ in ("ask.limit", "filters.clear"))
         return pieces(self.turn, self._limit, lifting)
 
     @property
     def steps(self) -> list[PieceView]:
-        """What the reader can go to."""
         return [view for view in self.children if isinstance(view, PieceView) and view.piece.step]
 
     @property
     def laid_out(self) -> bool:
-        """Whether all of it has its place on the screen."""
+        """Whether all of it has a place on the screen."""
         children = self.children
         return bool(children) and all(view.virtual_region.width for view in children)
 
     @property
     def answer_row(self) -> int:
-        """The row, counted from the top of the turn, in which what became of it begins."""
+        """The first row of the outcome, from the top of the turn."""
         below = self.query_children(".state, .live")
         return below.first().virtual_region.y if below else 0
 
     def show_progress(self) -> None:
-        """Show how far the answer has come, if there is news."""
+        """Show the progress of the answer, if there is news."""
         if self.progress is not None and self.progress.changed:
             self.progress.changed = False
-            # Many times a second: the screen is laid out only where there is another row.
+            # Many times a second: a new layout only for another number of rows.
             for view in self.query(".live").results(Paragraph):
                 view.show(live(self.progress))
 
     async def end(self, turn: Turn) -> None:
-        """Show what has become of the question."""
         self.turn, self.progress = turn, None
         await finish(self.recompose())
 
 
-# Turns that are shown at once, and that are added when the reader goes further up.
+# Turns shown at first, and added when the reader scrolls up.
 _PAGE = 8
 
 
 class Earlier(Static):
-    """How many turns stand above; a click brings some of them."""
-
-    class Wanted(Message):
-        """Earlier turns are wanted."""
-
-    def on_click(self, event: Click) -> None:
-        event.stop()
-        self.post_message(self.Wanted())
+    """The number of earlier turns."""
 
 
 class Transcript(VerticalScroll):
-    """Turns one below the other; only the last ones of a long conversation are there at first.
+    """Turns below each other; of a long conversation only the last ones at first.
 
     Attributes:
-        here: the paragraph where the reader is; None where they are nowhere.
-        limits: what questions were limited to, in words.
+        here: the paragraph under the cursor, if any.
     """
 
-    DEFAULT_CSS: ClassVar[str] = """
-    Transcript {
-        height: 1fr;
-        scrollbar-size-vertical: 1;
-        Earlier { color: $foreground-muted; padding: 0 2; height: 1; display: none; }
-        Earlier.-some { display: block; }
-    }
-    """
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("up", "go(-1)", N_("Previous claim"), id="transcript.up", show=False),
         Binding("down", "go(1)", N_("Next claim"), id="transcript.down", show=False),
@@ -194,54 +158,49 @@ class Transcript(VerticalScroll):
         Binding("a", "again", N_("Ask again"), id="transcript.again", show=False),
     ]
 
+    @dataclass
     class At(Message):
-        """The reader has come to a turn, and to what of it rests on these citations."""
+        """The cursor is on a turn, at these citations."""
 
-        def __init__(self, turn: Turn, citations: tuple[int, ...]) -> None:
-            super().__init__()
-            self.turn = turn
-            self.citations = citations
+        turn: Turn
+        citations: tuple[int, ...]
 
+    @dataclass
     class Open(Message):
-        """The reader wants to see the source of a citation, a number from 1."""
+        """Open the source of a citation, from 1."""
 
-        def __init__(self, turn: Turn, number: int) -> None:
-            super().__init__()
-            self.turn = turn
-            self.number = number
+        turn: Turn
+        number: int
 
+    @dataclass
     class OpenNear(Message):
-        """The reader wants to see one of the nearest passages, a number from 1."""
+        """Open one of the nearest passages, from 1."""
 
-        def __init__(self, turn: Turn, number: int) -> None:
-            super().__init__()
-            self.turn = turn
-            self.number = number
+        turn: Turn
+        number: int
 
+    @dataclass
     class Copy(Message):
-        """The reader wants a citation in the clipboard, a number from 1."""
+        """Copy a citation, from 1."""
 
-        def __init__(self, turn: Turn, number: int) -> None:
-            super().__init__()
-            self.turn = turn
-            self.number = number
+        turn: Turn
+        number: int
 
+    @dataclass
     class Again(Message):
-        """The reader wants the question of a turn asked once more."""
+        """Ask the question of a turn again."""
 
-        def __init__(self, turn: Turn) -> None:
-            super().__init__()
-            self.turn = turn
+        turn: Turn
 
     class Evidence(Message):
-        """The reader wants to go to the evidence."""
+        """Go to the evidence."""
 
     def __init__(self) -> None:
         super().__init__()
         self.here: PieceView | None = None
         self.limits: dict[Filters, str] = {}
         self._above: list[Turn] = []
-        # Where the newest turn was put into view; elsewhere is the reader.
+        # The scroll position of the newest turn; at another one the user has scrolled.
         self._put = 0.0
         self._put_wanted = False
 
@@ -253,12 +212,11 @@ class Transcript(VerticalScroll):
 
     @property
     def turns(self) -> list[Turn]:
-        """The whole conversation, what stands above included, oldest first."""
         return [*self._above, *(view.turn for view in self._views())]
 
     @property
     def turn(self) -> Turn | None:
-        """The turn where the reader is; the last one where they are nowhere."""
+        """The turn under the cursor, else the last one."""
         if self.here is not None and self.here.is_attached:
             return self.here.turn_view.turn
         views = self._views()
@@ -274,9 +232,9 @@ class Transcript(VerticalScroll):
         self._show_newest()
 
     async def begin(self, turn: Turn, progress: AnswerProgress) -> TurnView:
-        """Show a question that is being answered, and go there."""
+        """Show a question in progress, and go there."""
         views = self._views()
-        # What is far above costs time at every change of the layout.
+        # Turns far above cost time at every new layout.
         while len(views) >= 3 * _PAGE:
             self._above.append(views[0].turn)
             await finish(views.pop(0).remove())
@@ -288,27 +246,25 @@ class Transcript(VerticalScroll):
         return view
 
     def allow_focus(self) -> bool:
-        """Take the focus even where there is nothing to scroll: its keys open citations."""
         return True
 
     def view_of(self, progress: AnswerProgress) -> TurnView | None:
-        """The turn that is being answered with this progress, if it is here."""
         return next((view for view in self._views() if view.progress is progress), None)
 
     def follow(self, view: TurnView) -> None:
-        """Keep a turn that grows in view, unless the reader has gone elsewhere."""
+        """Keep a growing turn in view, unless the user has scrolled."""
         if view.progress is not None and view.progress.changed and self.scroll_y == self._put:
             self._show_newest()
 
     async def end(self, view: TurnView, turn: Turn) -> None:
-        """Show what has become of a question; who has not gone elsewhere sees its beginning."""
+        """Show the outcome of a question; scroll to its beginning, unless the user has scrolled."""
         follows = self._put_wanted or self.scroll_y == self._put
         await view.end(turn)
         if follows:
             self._show_newest()
 
     async def bring_earlier(self) -> None:
-        """Show some of the turns above; what is in view stays where it is."""
+        """Show some earlier turns; the view stays in place."""
         if not self._above:
             return
         turns = self._above[-_PAGE:]
@@ -325,7 +281,7 @@ class Transcript(VerticalScroll):
         self.call_after_refresh(keep_place)
 
     async def action_go(self, by: int) -> None:
-        """Go to the next claim, or the one before; where there is none, scroll."""
+        """Go to the next claim or the previous one; or scroll."""
         steps = [step for view in self._views() for step in view.steps]
         at = steps.index(self.here) + by if self.here in steps else self._nearest(steps, by)
         if 0 <= at < len(steps):
@@ -336,7 +292,7 @@ class Transcript(VerticalScroll):
                 await self.bring_earlier()
 
     def action_open(self) -> None:
-        """See the source of the claim where the reader is, or the passage named there."""
+        """Open the source of the claim under the cursor, or the passage named there."""
         if self.here is not None and self.here.piece.near:
             self.post_message(self.OpenNear(self.here.turn_view.turn, self.here.piece.near))
         elif self.here is not None and self.here.piece.citations:
@@ -349,7 +305,6 @@ class Transcript(VerticalScroll):
             self.post_message(self.Open(self.turn, number))
 
     def action_copy(self) -> None:
-        """Copy the quotation of the claim where the reader is."""
         if self.turn is not None:
             cited = self.here.piece.citations if self.here is not None else ()
             self.post_message(self.Copy(self.turn, cited[0] if cited else 1))
@@ -362,19 +317,17 @@ class Transcript(VerticalScroll):
         self.post_message(self.Evidence())
 
     def on_piece_view_reached(self, event: PieceView.Reached) -> None:
-        """Go to what was clicked."""
         self._reach(event.view)
 
     def on_piece_view_cited(self, event: PieceView.Cited) -> None:
-        """See the source whose number was clicked."""
         self.post_message(self.Open(event.view.turn_view.turn, event.number))
 
     def on_piece_view_neared(self, event: PieceView.Neared) -> None:
-        """See the passage whose place was clicked."""
         self.post_message(self.OpenNear(event.view.turn_view.turn, event.number))
 
-    async def on_earlier_wanted(self) -> None:
-        """Show some of the turns above."""
+    @on(Click, "Earlier")
+    async def _bring(self, event: Click) -> None:
+        event.stop()
         await self.bring_earlier()
 
     def _view(self, turn: Turn, progress: AnswerProgress | None = None) -> TurnView:
@@ -384,13 +337,12 @@ class Transcript(VerticalScroll):
         return [view for view in self.children if isinstance(view, TurnView)]
 
     def _show_newest(self) -> None:
-        """Bring the last question to the top, or as far up as its answer begins in view."""
         self._put_wanted = True
         self.call_after_refresh(self._put_newest)
 
     def _put_newest(self) -> None:
         views = self._views()
-        # What was just mounted may have no place before the next layout.
+        # A new turn has no place before the next layout.
         if not views or not self._put_wanted or not views[-1].laid_out:
             return
         self._put_wanted = False
@@ -414,7 +366,7 @@ class Transcript(VerticalScroll):
     def _reach(self, step: PieceView) -> None:
         self._leave()
         self.here = step
-        # Both in one paint; a paragraph out of view that changes would cost one of its own.
+        # Both in one paint: a changed paragraph out of view would cost another.
         step.scroll_visible(animate=False, immediate=True)
         step.add_class("-here")
         self.post_message(self.At(step.turn_view.turn, step.piece.citations))
@@ -430,3 +382,128 @@ class Transcript(VerticalScroll):
         earlier.set_class(count > 0, "-some")
         words = ngettext("{n} earlier question", "{n} earlier questions", count).format(n=count)
         earlier.update(Content(words))
+
+
+# More offered questions would cover the text above.
+_OFFERED = 5
+
+
+async def questions_for(bench: "Workbench", corpus: str) -> tuple[str, ...]:
+    """Questions answered by a corpus: the question of the sample, and starting questions.
+
+    Raises:
+        LocalragError: the corpus cannot be read.
+    """
+    from localrag.ops.overview import starting_questions
+    from localrag.sample import ANSWERED_BY, QUESTION
+
+    library, place = bench.library_of(corpus), bench.workspace.corpus(corpus)
+
+    def found(store: "CorpusStore") -> tuple[str, ...]:
+        own = () if store.by_id(ANSWERED_BY) is None else (QUESTION,)
+        return (*own, *starting_questions(place, store, _OFFERED))[:_OFFERED]
+
+    return await library.read(found)
+
+
+class Examples(Listing):
+    """Questions to begin with; Enter or a click asks one."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("enter", "select", N_("Ask this"), id="ask.example"),
+    ]
+
+    @dataclass
+    class Asked(Message):
+        """Ask a question."""
+
+        question: str
+
+    def offer(self, questions: Sequence[str]) -> None:
+        self.clear_options()
+        self.add_options(Valued(BrokenText(content(one_line(one))), one) for one in questions)
+        self.highlighted = 0 if questions else None
+        self.set_class(bool(questions), "-known")
+
+    def on_option_list_option_selected(self, event: OptionList.OptionSelected) -> None:
+        event.stop()
+        assert isinstance(event.option, Valued)
+        self.post_message(self.Asked(event.option.value))
+
+
+class EmptyConversation(Vertical):
+    """How to begin."""
+
+    def compose(self) -> ComposeResult:
+        yield Paragraph(id="begin")
+        yield Static(_("for example (Tab, Enter):"), id="hint")
+        yield Examples()
+
+    async def look(self, bench: "Workbench") -> None:
+        """Look at the chosen corpus, and show the next step."""
+        from localrag_tui.corpora.work import changes
+
+        name = bench.corpus
+        job = next((job for job in bench.jobs.running if changes(job, name)), None)
+        if job is not None:
+            self._offer(())
+            shows = _("{key} shows how far it is.").format(key=key_of(bench, "app.jobs"))
+            self._say(_lines(f"{job.title} …", shows))
+            return
+        rows = await asyncio.to_thread(overview, bench.workspace)
+        row = next((row for row in rows if row.name == name), None)
+        self._say(_words(bench, name, row))
+        ready = row is not None and row.index == "fresh"
+        try:
+            self._offer(await questions_for(bench, name) if ready else ())
+        except LocalragError as error:
+            bench.tell(error)
+
+    def _offer(self, questions: Sequence[str]) -> None:
+        self.query_one("#hint").set_class(bool(questions), "-known")
+        self.query_one(Examples).offer(questions)
+
+    def _say(self, words: Content) -> None:
+        self.query_one("#begin", Paragraph).show(words)
+
+
+def _words(bench: "Workbench", name: str, row: CorpusRow | None) -> Content:
+    if row is None:
+        choose = key_of(bench, "ask.choose")
+        return _lines(
+            _("There is no corpus “{name}” yet.").format(name=name),
+            palette(_("Try the sample corpus")),
+            palette(_("Add documents")),
+            _("{key} chooses another corpus.").format(key=choose),
+        )
+    if row.problem:
+        return _lines(_("The corpus cannot be opened."), row.problem)
+    if row.index == "missing":
+        return _lines(
+            _("The corpus “{name}” is not indexed yet: nothing can be found in it.").format(
+                name=name
+            ),
+            palette(_("Index the corpus")),
+        )
+    documents = ngettext(
+        "Ask about the {n:,} document of “{name}”.",
+        "Ask about the {n:,} documents of “{name}”.",
+        row.documents,
+    ).format(n=row.documents, name=name)
+    hints = [
+        _("Quotations stand word for word; what a model claims is checked against what it cites."),
+        _("Up walks through the questions asked before; {key} brings a conversation back.").format(
+            key=key_of(bench, "ask.conversations")
+        ),
+    ]
+    if row.index != "fresh":
+        hints.insert(
+            0,
+            _("Its index is unusable or incomplete.") + " " + palette(_("Index the corpus")),
+        )
+    return _lines(documents, *hints)
+
+
+def _lines(first: str, *more: str) -> Content:
+    lines = [content(first, "bold"), *(content(line, "$foreground-muted") for line in more)]
+    return Content("\n\n").join(lines)

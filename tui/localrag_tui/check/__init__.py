@@ -1,1 +1,1 @@
-"""The Check screen: what a text says of laws, verdict by verdict, beside the text."""
+"""The Check screen: citations and quotations in a text, checked against the laws."""

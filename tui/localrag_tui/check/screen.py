@@ -1,5 +1,6 @@
-"""The Check screen: a file or a pasted text, and what does not hold in it, beside the text."""
+"""The Check screen: a file or a pasted text, and its findings beside it."""
 
+from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar, NamedTuple
 
@@ -17,66 +18,56 @@ from localrag.check import wording
 from localrag.check.types import Finding, Verdict
 from localrag.errors import LocalragError
 from localrag.language import N_, _
-from localrag_tui.check.findings import FindingsList, in_full
-from localrag_tui.check.work import Checked, as_sheet, check_text, spot_of
-from localrag_tui.jobs.view import JobView
+from localrag.text.harmless import cut
+from localrag_tui.check.findings import (
+    Checked,
+    FindingsList,
+    as_sheet,
+    check_text,
+    in_full,
+    spot_of,
+)
+from localrag_tui.jobs import JobView
 from localrag_tui.screen import Kept, WorkbenchScreen
-from localrag_tui.shown import content, cut, flat
+from localrag_tui.shell.base import Latest
+from localrag_tui.shell.form import PathInput, save, working_folder
+from localrag_tui.shell.look import sheets
+from localrag_tui.shell.paragraph import Paragraph
+from localrag_tui.shown import content, cure_of, flat
 from localrag_tui.source.page import DocumentPage
 from localrag_tui.source.pane import SourcePane
 from localrag_tui.spot import OpenSpot
-from localrag_tui.widgets.paragraph import Paragraph
-from localrag_tui.widgets.saving import save, working_folder
-from localrag_tui.widgets.text_field import PathInput
-from localrag_tui.wording import cure_of
 from localrag_tui.work.jobs import Job, State
-from localrag_tui.work.latest import Latest
 
-# Cells of a text that stand for it among the jobs, and of the name of a file at least.
+# Cells of a text in the title of its job, and least cells of a file name.
 _TITLE, _NAME = 40, 8
 
 
 class CheckField(PathInput):
-    """A file, or the text itself; a text of several lines is checked as soon as it is pasted."""
+    """A file, or the text itself; several pasted lines are checked at once."""
 
-    DEFAULT_CSS: ClassVar[str] = """
-    CheckField, CheckField:focus {
-        height: 1;
-        border: none;
-        padding: 0 2;
-        background: $panel;
-        background-tint: $foreground 0%;
-    }
-    """
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("enter", "submit", N_("Check it"), id="check.start"),
-        Binding("down", "go_down", N_("To the findings"), id="check.findings", show=False),
+        Binding(
+            "down", "screen.to_findings", N_("To the findings"), id="check.findings", show=False
+        ),
     ]
 
+    @dataclass
     class Pasted(Message):
-        """A text that is no line was pasted."""
+        """Several lines were pasted."""
 
-        def __init__(self, text: str) -> None:
-            super().__init__()
-            self.text = text
-
-    class Left(Message):
-        """The user goes on to the findings."""
+        text: str
 
     def __init__(self) -> None:
         super().__init__(placeholder=_("A file or a text: type or paste it"), id="check-field")
 
-    def action_go_down(self) -> None:
-        """Go to the findings."""
-        self.post_message(self.Left())
-
     def action_paste(self) -> None:
-        """Take what was copied in the workbench."""
         self.post_message(Paste(self.app.clipboard))
 
     def on_paste(self, event: Paste) -> None:
-        """Put a line in; what is more than a line has no room here, and is all there is."""
-        # Terminals paste what the key Enter sends.
+        """Insert one line; several lines are checked at once."""
+        # Terminals paste carriage returns.
         text = event.text.replace("\r\n", "\n").replace("\r", "\n").strip()
         if "\n" in text or len(text) > (self.max_length or 0):
             event.prevent_default()
@@ -85,41 +76,30 @@ class CheckField(PathInput):
 
 
 class CheckedPage(DocumentPage):
-    """The text that was checked; what was found in it can be followed."""
-
-    DEFAULT_CSS: ClassVar[str] = """
-    CheckedPage {
-        & > .page--link { text-style: underline; color: $foreground; }
-        & > .page--found { background: $error 16%; color: $text-error; }
-    }
-    """
+    """The checked text, with its findings as links."""
 
     async def show(self, checked: Checked) -> None:
-        """Show another text, from its beginning."""
         await self.open(as_sheet(checked.report), (0, 0), (0, 0), around=0)
 
     def mark(self, findings: tuple[Finding, ...]) -> None:
-        """Underline what was found; what does not hold has a colour of its own."""
+        """Underline findings; failing ones have their own colour."""
         spans = sorted({finding.place[:2] for finding in findings})
         wrong = {finding.place[:2] for finding in findings if finding.verdict is Verdict.FAILS}
         self.mark_links(spans)
         self.mark_found(sorted(wrong), None)
 
     async def look_at(self, finding: Finding) -> None:
-        """Bring a finding into view, with a bar beside it."""
+        """Scroll to a finding, and put a bar beside it."""
         if self.sheet is not None:
             span = finding.place[:2]
             await self.open(self.sheet, span, span, around=span[0])
 
 
 class _Held(NamedTuple):
-    """What the screen holds besides what is typed.
+    """The state of the screen, apart from typed text.
 
     Attributes:
-        text: that was checked last, or is being checked; "" for none.
-        job: that checks it.
-        checked: what came of it.
-        shows_all: whether what holds is listed, too.
+        text: the text checked last or now; "" for none.
     """
 
     text: str = ""
@@ -129,48 +109,13 @@ class _Held(NamedTuple):
 
 
 class CheckScreen(WorkbenchScreen):
-    """A field, the text, the findings; the provision beside the text, over it where it is narrow.
+    """A field, the text, the findings; the provision beside the text or over it.
 
-    The class ``-checking`` is there while a text is checked, ``-checked`` while findings are shown,
-    ``-reading`` while the source is open.
-
-    Attributes:
-        job: what checks now, or has checked last.
+    Classes: ``-checking`` during a check, ``-checked`` with findings, ``-reading`` with the source.
     """
 
+    CSS_PATH = sheets("parts", "source", "check")
     MODE: ClassVar[str] = "check"
-    CSS: ClassVar[str] = """
-    CheckScreen {
-        #check-summary {
-            height: auto; max-height: 3; padding: 0 1; background: $surface; text-wrap: nowrap;
-        }
-        #check-progress { height: 1fr; padding: 1 0; background: $surface; }
-        #check-guidance { height: 1fr; padding: 1 4; background: $surface; }
-        #check-body { height: 1fr; }
-        #check-summary, #check-progress, #check-body { display: none; }
-        &.-checking #check-progress { display: block; }
-        &.-checking #check-guidance { display: none; }
-        &.-checked { #check-summary, #check-body { display: block; } }
-        &.-checked #check-guidance { display: none; }
-        CheckedPage { width: 1fr; height: 1fr; }
-        #check-found { width: 1fr; height: 1fr; border-left: solid $panel; background: $surface; }
-        #check-findings { height: 1fr; }
-        #check-finding {
-            height: auto; max-height: 12; padding: 0 1; background: $panel; scrollbar-size: 1 1;
-        }
-        SourcePane { width: 1fr; height: 1fr; display: none; border-left: solid $panel; }
-        &.-reading SourcePane { display: block; }
-        &.-reading #check-found { display: none; }
-        &.-wide.-reading #check-found { display: block; }
-        &.-narrow {
-            #check-body { layout: vertical; }
-            #check-found { border-left: none; height: 55%; }
-            #check-finding { max-height: 5; }
-            SourcePane { border-left: none; }
-            &.-reading CheckedPage { display: none; }
-        }
-    }
-    """
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("f7", "field", N_("Field"), id="check.field", show=False),
         Binding("a", "toggle_all", N_("All / what is wrong"), id="check.all"),
@@ -194,7 +139,6 @@ class CheckScreen(WorkbenchScreen):
 
     @property
     def job(self) -> Job | None:
-        """What checks now, or has checked last."""
         return self._held.job
 
     def body(self) -> ComposeResult:
@@ -219,7 +163,6 @@ class CheckScreen(WorkbenchScreen):
         self._stop_listening()
 
     def on_screen_resume(self) -> None:
-        """Check again where the corpus or the day is another one now."""
         self._keep_up()
 
     def kept(self) -> Kept:
@@ -240,6 +183,8 @@ class CheckScreen(WorkbenchScreen):
     def check_action(self, action: str, _parameters: tuple[object, ...]) -> bool | None:
         if action in ("toggle_all", "export"):
             return self.has_class("-checked")
+        if action == "copy":
+            return self._findings.chosen is not None
         if action in ("stop", "leave"):
             return self.has_class("-checking") is (action == "stop")
         return True
@@ -250,7 +195,7 @@ class CheckScreen(WorkbenchScreen):
         self._field.select_all()
 
     def action_leave(self) -> None:
-        """Leave what was opened last: the provision, the findings; then clear the field."""
+        """Close what was opened last: provision, findings; then clear the field."""
         if self.has_class("-reading"):
             self.remove_class("-reading")
             self._findings.focus()
@@ -260,18 +205,15 @@ class CheckScreen(WorkbenchScreen):
             self._field.clear()
 
     async def action_stop(self) -> None:
-        """Stop checking; nothing of it is kept."""
         if self.job is not None:
             await self.job.kill()
 
     def action_toggle_all(self) -> None:
-        """List what holds, too, or leave it out."""
         self._held = self._held._replace(shows_all=not self._held.shows_all)
         self._list()
 
     @work(exclusive=True, group="export")
     async def action_export(self) -> None:
-        """Write a report."""
         checked = self._held.checked
         if checked is not None:
             title = _("Export the report: .html, .md, or .docx with comments")
@@ -292,14 +234,13 @@ class CheckScreen(WorkbenchScreen):
         self._field.clear()
         self._check(event.text)
 
-    @on(CheckField.Left)
-    def _to_findings(self) -> None:
+    def action_to_findings(self) -> None:
         if self.has_class("-checked"):
             self._findings.focus()
 
     @work(exclusive=True, group="check")
     async def _check(self, text: str) -> None:
-        """Check a text, or the file that it names, in the place of what is being checked."""
+        """Check a text, or the file it names; a running check stops."""
         try:
             library = self.bench.library
             await library.require_documents()
@@ -315,7 +256,6 @@ class CheckScreen(WorkbenchScreen):
         await self._follow(job)
 
     async def _follow(self, job: Job) -> None:
-        """Show how far a check is."""
         await self._progress.remove_children()
         if job is self.job and job.state is State.RUNNING:
             self.remove_class("-checked", "-reading")
@@ -357,7 +297,6 @@ class CheckScreen(WorkbenchScreen):
         self.refresh_bindings()
 
     async def _show(self, checked: Checked) -> None:
-        """Show the text and what was found in it."""
         self.add_class("-checked")
         self._findings.show((), checked.report.kind)
         await self._page.show(checked)
@@ -380,7 +319,7 @@ class CheckScreen(WorkbenchScreen):
         self._page.mark(self._findings.findings)
         self._summarize(checked)
         if not found:
-            self._finding.show(content(checked.told()))
+            self._finding.show(content(checked.told))
 
     def _summarize(self, checked: Checked) -> None:
         report = checked.report
@@ -398,7 +337,7 @@ class CheckScreen(WorkbenchScreen):
 
     def _invite(self) -> None:
         lines = [
-            _("What a text says of laws is checked against those of the corpus, without a model."),
+            _("Statements about laws are checked against the laws of the corpus, without a model."),
             "",
             _("Type the path of a file (text, Markdown, HTML, DOCX, PDF) and press Enter."),
             _("Or paste the text itself: one of several lines is checked at once."),
@@ -406,7 +345,7 @@ class CheckScreen(WorkbenchScreen):
         self._guidance.show(Content("\n".join(lines)))
 
     def _fail(self, error: LocalragError) -> None:
-        """Say why nothing can be checked, and what to do about it."""
+        """Show why the check failed, and the cure."""
         self._held = self._held._replace(checked=None)
         self.remove_class("-checked", "-reading")
         cause = content(error.cause, "bold $text-error")
@@ -424,27 +363,21 @@ class CheckScreen(WorkbenchScreen):
     @on(OptionList.OptionSelected, "#check-findings")
     @work(exclusive=True, group="open")
     async def _open(self) -> None:
-        """Open the provision that a finding was compared with."""
+        """Open the provision of a finding."""
         finding = self._findings.chosen
         if finding is None or not finding.provision:
             return
-        try:
-            spot = await self.bench.library.read_names(
-                lambda store, names: spot_of(store, names, finding)
-            )
-        except LocalragError as error:
-            self.bench.tell(error)
-        else:
-            self.post_message(OpenSpot(spot))
+        spot = await self.bench.library.read_names(
+            lambda store, names: spot_of(store, names, finding)
+        )
+        self.post_message(OpenSpot(spot))
 
     @on(DocumentPage.Followed)
     def _followed(self, event: DocumentPage.Followed) -> None:
-        """Go to the finding; where it is in view already, to the provision."""
         if self._findings.look_at(event.span):
             self._open()
 
-    @on(FindingsList.Copied)
-    def _copied(self) -> None:
+    def action_copy(self) -> None:
         if self._findings.chosen is not None:
             self.bench.copy(in_full(self._findings.chosen).plain)
 
@@ -459,6 +392,6 @@ class CheckScreen(WorkbenchScreen):
 
 
 def _write(checked: Checked, path: Path, *, replace: bool) -> None:
-    from localrag.check.report import write_report
+    from localrag.page.report import write_report
 
     write_report(checked.report, path, checked.original, replace=replace)

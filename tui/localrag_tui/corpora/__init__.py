@@ -1,1 +1,1 @@
-"""How documents come into the workbench: added, indexed, chosen; and the first run."""
+"""Corpora: adding, indexing, choosing, overview, and the first run."""

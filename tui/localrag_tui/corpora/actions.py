@@ -1,8 +1,8 @@
-"""What can be done with corpora, from the command palette and from the first run."""
+"""Commands on corpora: add, index, choose, overview; and the welcome of the first run."""
 
 import asyncio
-from collections.abc import Callable
-from typing import TYPE_CHECKING, ClassVar, NamedTuple
+from collections.abc import Callable, Iterator, Sequence
+from typing import TYPE_CHECKING, ClassVar, NamedTuple, cast
 
 from rich.cells import cell_len, set_cell_size
 from textual import work
@@ -12,8 +12,13 @@ from textual.content import Content
 from textual.widgets import OptionList, Select, Static
 from textual.widgets.option_list import Option
 
+from localrag.corpus.facets import CHAPTER
+from localrag.corpus.types import Label
+from localrag.corpus.workspace import Workspace
+from localrag.doors.session import Session
 from localrag.errors import LocalragError
 from localrag.language import N_, _, ngettext
+from localrag.text.harmless import one_line
 from localrag_tui.corpora.work import (
     SAMPLE,
     STATES,
@@ -24,16 +29,17 @@ from localrag_tui.corpora.work import (
     index_corpus,
     overview,
 )
-from localrag_tui.screen import Dialogue
-from localrag_tui.shown import content
-from localrag_tui.widgets.form import Field, Form
-from localrag_tui.widgets.listing import Listing, Valued
-from localrag_tui.widgets.paragraph import Paragraph
-from localrag_tui.widgets.text_field import as_path, existing
-from localrag_tui.wording import palette
+from localrag_tui.screen import Dialogue, WorkbenchScreen
+from localrag_tui.search.filters import facet_title, value_title
+from localrag_tui.shell.form import Field, Form, as_path, existing
+from localrag_tui.shell.listing import Listing, Valued
+from localrag_tui.shell.paragraph import BrokenText, Paragraph
+from localrag_tui.shown import content, palette
 from localrag_tui.work.jobs import Job, State
 
 if TYPE_CHECKING:
+    from localrag.corpus.config import Config
+    from localrag.ops.overview import Overview
     from localrag_tui.app import Workbench
 
 _FOLLOW = "follow"
@@ -42,7 +48,7 @@ _COUNT = 16
 
 
 class CorporaList(Listing):
-    """The corpora, to go through."""
+    """The list of corpora."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("enter", "select", N_("Choose"), id="corpora.choose"),
@@ -51,15 +57,7 @@ class CorporaList(Listing):
 
 
 class CorporaDialogue(Dialogue):
-    """The corpora of the workspace; gives back the name of the one that was chosen."""
-
-    CSS: ClassVar[str] = """
-    CorporaDialogue > .box {
-        width: 92; max-width: 98%; max-height: 80%;
-        .heading { margin: 0 0 1 0; }
-        CorporaList { height: auto; max-height: 16; }
-    }
-    """
+    """Lists the corpora; returns the name of the chosen one."""
 
     def body(self) -> ComposeResult:
         yield Static(Content(_("Choose the corpus")), classes="heading")
@@ -75,11 +73,9 @@ class CorporaDialogue(Dialogue):
         self._unlisten()
 
     def on_option_list_option_highlighted(self) -> None:
-        """Say what is wrong with the corpus."""
         self._say(self._row.problem if self._row else "")
 
     def on_option_list_option_selected(self) -> None:
-        """Give the corpus back; one that cannot be opened is not chosen."""
         if self._row is None or self._row.problem:
             self.app.bell()
         else:
@@ -93,7 +89,7 @@ class CorporaDialogue(Dialogue):
         if row is None:
             return
         documents = ngettext("{n:,} document", "{n:,} documents", row.documents)
-        goes = _("Its index and {documents} go for good; your own files stay where they are.")
+        goes = _("Its index and {documents} are deleted for good; your own files stay.")
         form = Form(
             _("Remove the corpus {name}?").format(name=row.name),
             goes.format(documents=documents.format(n=row.documents)),
@@ -132,7 +128,6 @@ class CorporaDialogue(Dialogue):
 
     @property
     def _row(self) -> CorpusRow | None:
-        """The corpus under the cursor."""
         option = self.query_one(CorporaList).highlighted_option
         return option.value if isinstance(option, Valued) else None
 
@@ -160,19 +155,11 @@ def _line(row: CorpusRow, widest: int, *, in_use: bool) -> Content:
     )
 
 
-class CorpusCommand(NamedTuple):
-    """A command of the palette; title and help are messages marked with `N_`."""
-
-    title: str
-    help: str
-    run: "Callable[[Workbench], None]"
-
-
 def try_sample(bench: "Workbench") -> None:
     """Add the sample corpus, and go to Ask.
 
-    Invented laws do not belong among real ones: where the corpus in use holds documents, the
-    sample goes into a corpus of its own, which is in use from then on.
+    Invented laws do not belong among real ones: beside a corpus with documents, the sample gets its
+    own corpus.
     """
     taken = holds_documents(bench.workspace, bench.corpus)
     corpus = SAMPLE if taken else bench.corpus
@@ -233,7 +220,7 @@ def add(bench: "Workbench") -> None:
 
 
 def index(bench: "Workbench", corpus: str = "", *, rebuild: bool = False) -> None:
-    """Make a corpus searchable, the one in use where none is named."""
+    """Make a corpus searchable; default: the corpus in use."""
     corpus = corpus or bench.corpus
     title = _("Index {corpus}").format(corpus=corpus)
     arguments = (bench.workspace, corpus, bench.config(), rebuild)
@@ -242,37 +229,13 @@ def index(bench: "Workbench", corpus: str = "", *, rebuild: bool = False) -> Non
 
 
 def choose(bench: "Workbench") -> None:
-    """Ask which corpus to use, and remember it."""
+    """Ask for the corpus to use, and remember it."""
 
     def chosen(name: object) -> None:
         if isinstance(name, str):
             bench.memory.remember(corpus=name)
 
     bench.push_screen(CorporaDialogue(), chosen)
-
-
-def examine(bench: "Workbench") -> None:
-    """Open the doctor, from wherever one is."""
-    from localrag_tui.models.doctor import DoctorDialogue
-
-    bench.push_screen(DoctorDialogue())
-
-
-COMMANDS = (
-    CorpusCommand(
-        N_("Try the sample corpus"), N_("Invented laws and pages, ready to ask"), try_sample
-    ),
-    CorpusCommand(N_("Add documents"), N_("Read a file or folder into a corpus"), add),
-    CorpusCommand(N_("Index the corpus"), N_("Make what was added searchable"), index),
-    CorpusCommand(
-        N_("Choose the corpus"), N_("What is asked, read and searched; Del removes one"), choose
-    ),
-    CorpusCommand(
-        N_("Jobs"), N_("What runs: progress, stop, result"), lambda bench: bench.action_jobs()
-    ),
-    CorpusCommand(N_("Doctor"), N_("what is wrong, each with its cure"), examine),
-)
-"""All of them, in the order in which a newcomer needs them."""
 
 
 def _add(bench: "Workbench", path: str, corpus: str, links: str) -> None:
@@ -294,8 +257,8 @@ def _when_done(bench: "Workbench", job: Job, act: Callable[[], object]) -> None:
     leave = bench.jobs.listen(listen)
 
 
-def tell_errors(bench: "Workbench", run: "Callable[[Workbench], None]") -> None:
-    """Run a command; an error (settings that are not valid, say) is told."""
+def tell_errors(bench: "Workbench", run: "Callable[[Workbench], object]") -> None:
+    """Run a command, and show its errors."""
     try:
         run(bench)
     except LocalragError as error:
@@ -319,7 +282,7 @@ _CHOICES = {
 
 
 class WelcomeList(Listing):
-    """The three ways."""
+    """The three choices of the welcome."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("enter", "select", N_("Choose"), id="welcome.choose"),
@@ -334,15 +297,7 @@ class WelcomeList(Listing):
 
 
 class Welcome(Dialogue):
-    """Shown where the workspace has no corpus; gives back ``sample``, ``own`` or nothing."""
-
-    CSS: ClassVar[str] = """
-    Welcome > .box {
-        width: 74;
-        .text { margin: 1 0; }
-        WelcomeList { height: auto; }
-    }
-    """
+    """Greets in a workspace without a corpus; returns ``sample``, ``own`` or None."""
 
     def body(self) -> ComposeResult:
         yield Static(Content(_("Welcome to localrag")), classes="heading")
@@ -364,7 +319,6 @@ class Welcome(Dialogue):
         choices.focus()
 
     def on_option_list_option_selected(self, event: OptionList.OptionSelected) -> None:
-        """Give the choice back."""
         self.dismiss(event.option_id if event.option_id != "leave" else None)
 
 
@@ -377,7 +331,7 @@ def _option(number: int, name: str) -> Option:
 
 
 async def greet(bench: "Workbench") -> None:
-    """Show the three ways where there is no corpus, and go the one that is chosen."""
+    """Show the welcome if there is no corpus, and follow the choice."""
 
     def go(choice: object) -> None:
         if choice == "sample":
@@ -387,3 +341,164 @@ async def greet(bench: "Workbench") -> None:
 
     if not await asyncio.to_thread(bench.workspace.corpora):
         bench.push_screen(Welcome(), go)
+
+
+# Values shown of a facet, most frequent first; the filters offer all.
+_VALUES = 20
+
+
+async def show_overview(bench: "Workbench") -> None:
+    """Show the overview of the corpus in use, and follow the choice."""
+    from localrag_tui.ask.transcript import Examples
+    from localrag_tui.search.screen import SearchWithin
+
+    chosen = await bench.push_screen_wait(OverviewDialogue())
+    if chosen is None:
+        return
+    mode = "ask" if isinstance(chosen, str) else "search"
+    if bench.current_mode != mode:
+        await bench.go(mode)
+    screen = cast("WorkbenchScreen", bench.screen)
+    await screen.ready.wait()
+    if isinstance(chosen, str):
+        screen.post_message(Examples.Asked(chosen))
+    else:
+        screen.post_message(SearchWithin(cast("tuple[Label, ...]", chosen)))
+
+
+class _Look(NamedTuple):
+    """An overview, and its most frequent headings."""
+
+    found: "Overview"
+    headings: Sequence[tuple[str, int]]
+
+
+def _look(workspace: Workspace, name: str, config: "Config") -> _Look:
+    # Its own session: comparing all vectors must not delay reading or searching.
+    with Session(workspace).corpus(name) as corpus:
+        corpus.config = config
+        found = corpus.overview()
+        return _Look(found, corpus.store.facets.counts(CHAPTER).most_common(_VALUES))
+
+
+class OverviewList(Listing):
+    """Values, summaries and questions below their headings."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("enter", "select", N_("Search within, or ask"), id="overview.choose"),
+    ]
+
+
+class OverviewDialogue(Dialogue):
+    """Returns the chosen labels or question."""
+
+    def body(self) -> ComposeResult:
+        name = one_line(self.bench.corpus)
+        yield Static(Content(_("What is in {corpus}").format(corpus=name)), classes="heading")
+        yield Paragraph(Content(_("One moment …")), id="counts")
+        yield Paragraph(classes="problem")
+        yield OverviewList()
+
+    def on_mount(self) -> None:
+        self.query_one(OverviewList).focus()
+        self._fill()
+
+    @work
+    async def _fill(self) -> None:
+        bench = self.bench
+        counts = self.query_one("#counts", Paragraph)
+        try:
+            await bench.library.require_documents()
+            look = await asyncio.to_thread(_look, bench.workspace, bench.corpus, bench.config())
+        except LocalragError as error:
+            counts.show(Content(""))
+            self.complain(error)
+            return
+        counts.show(Content("\n".join(_counts(look.found))))
+        offered = self.query_one(OverviewList)
+        offered.add_options(_options(look))
+        offered.action_first()
+
+    def on_option_list_option_selected(self, event: OptionList.OptionSelected) -> None:
+        event.stop()
+        assert isinstance(event.option, Valued)
+        self.dismiss(event.option.value)
+
+
+def _counts(found: "Overview") -> Iterator[str]:
+    documents = ngettext("{n:,} document", "{n:,} documents", found.documents)
+    yield _("{documents}, {passages:,} passages, {characters:,} characters").format(
+        documents=documents.format(n=found.documents),
+        passages=found.passages,
+        characters=found.characters,
+    )
+    if found.states:
+        yield _("laws in several states: {n:,}").format(n=found.states)
+    if found.sorted_before:
+        yield _("The documents have changed since a model sorted them.")
+    layers = [
+        _("{layer} ({texts:,} texts)").format(layer=one.name, texts=one.texts)
+        for one in found.layers
+    ]
+    if layers:
+        yield _("layers: {layers}").format(layers=_(", ").join(layers))
+    if found.layers_behind:
+        yield _("Layers or documents have changed since the layers were indexed.")
+    if found.redundancy:
+        yield _("{n:,} questions in {clusters:,} clusters of the same meaning").format(
+            n=found.redundancy.questions, clusters=found.redundancy.clusters
+        )
+
+
+def _options(look: _Look) -> Iterator[Option]:
+    found = look.found
+    for key, counts in found.facets.items():
+        title = facet_title(key)
+        if key in found.by_model:
+            title = _("{facet} (told by a model)").format(facet=title)
+        yield from _values(title, key, list(counts.items())[:_VALUES], len(counts))
+    if look.headings:
+        yield from _values(facet_title(CHAPTER), CHAPTER, look.headings, found.headings)
+    if found.summaries:
+        yield from _headed(_("What questions are about"))
+        for summary in found.summaries:
+            where = _(", ").join(map(value_title, summary.labels)) or _("all documents")
+            rests = _("{n:,} questions").format(n=summary.questions)
+            yield Valued(
+                BrokenText(
+                    Content.assemble(
+                        f"  {where}",
+                        (f"  {rests}  ", "$foreground-muted"),
+                        content(one_line(summary.text)),
+                    )
+                ),
+                summary.labels,
+            )
+    if found.starting:
+        number = _("It answers {n:,} questions, such as:").format(n=found.questions)
+        yield from _headed(number if found.questions else _("It answers questions such as:"))
+        for question in found.starting:
+            yield Valued(BrokenText(content(f"  {one_line(question)}")), question)
+
+
+def _values(
+    title: str, key: str, counts: Sequence[tuple[str, int]], number: int
+) -> Iterator[Option]:
+    yield from _headed(title)
+    for value, n in counts:
+        label = Label(key, value)
+        yield Valued(
+            BrokenText(
+                Content.assemble(f"  {value_title(label)}", (f"  {n:,}", "$foreground-muted"))
+            ),
+            (label,),
+        )
+    if number > len(counts):
+        words = _("{n:,} more: the filters of a search offer them all").format(
+            n=number - len(counts)
+        )
+        yield Option(Content.styled(f"  {words}", "$foreground-muted"), disabled=True)
+
+
+def _headed(title: str) -> Iterator[Option]:
+    yield Option(Content.styled(one_line(title), "bold $text-primary"), disabled=True)

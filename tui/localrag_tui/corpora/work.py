@@ -1,4 +1,4 @@
-"""Adding, indexing and removing: what is done, and what came of it in words."""
+"""Adding and indexing in a process of its own, and the outcomes in words."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -11,9 +11,8 @@ from localrag.corpus.workspace import Workspace
 from localrag.errors import LocalragError
 from localrag.language import N_, _, ngettext
 from localrag.text.progress import Progress
-from localrag_tui.jobs.step import Steps
-from localrag_tui.wording import cure_of
-from localrag_tui.work.jobs import Job
+from localrag_tui.shown import cure_of
+from localrag_tui.work.jobs import Job, JobOutcome, Steps
 
 if TYPE_CHECKING:
     from localrag.corpus.ingest.add import AddReport
@@ -28,10 +27,10 @@ STATES = {
     "outdated": N_("of another version"),
     "damaged": N_("damaged"),
 }
-"""How an index can be, by `localrag.search.indexing.state.IndexState`."""
+"""The states of an index, by `localrag.search.indexing.state.IndexState`."""
 
 SAMPLE = "sample"
-"""Name of the corpus that the sample gets beside one with documents."""
+"""Name of the corpus of the sample, beside one with documents."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,8 +38,8 @@ class CorpusRow:
     """A corpus in the list.
 
     Attributes:
-        index: a key of `STATES`; "" where the corpus cannot be opened.
-        problem: why not; "" where it can.
+        index: a key of `STATES`; "" if the corpus cannot be opened.
+        problem: why it cannot be opened; "" if it can.
     """
 
     name: str
@@ -51,7 +50,7 @@ class CorpusRow:
 
 
 def overview(workspace: Workspace) -> list[CorpusRow]:
-    """Look at every corpus; one that is damaged does not keep the others from being shown."""
+    """Look at every corpus; a damaged one does not hide the others."""
     return [_look(workspace, name) for name in workspace.corpora()]
 
 
@@ -69,7 +68,7 @@ def _look(workspace: Workspace, name: str) -> CorpusRow:
 
 
 def holds_documents(workspace: Workspace, corpus: str) -> bool:
-    """Whether a corpus is there and not empty.
+    """Whether a corpus exists and has documents.
 
     Raises:
         LocalragError: it cannot be opened.
@@ -85,66 +84,36 @@ def holds_documents(workspace: Workspace, corpus: str) -> bool:
 Tell = Callable[[object], None]
 
 
-@dataclass(frozen=True, slots=True)
-class Indexed:
-    """A corpus was made searchable; an `Outcome`."""
-
-    corpus: str
-    report: "IndexReport"
-
-    def told(self) -> str:
-        """What was indexed."""
-        if self.report.skipped and not self.report.vectors:
-            return _("The index of {corpus} is up to date.").format(corpus=self.corpus)
-        return _("{corpus} is indexed: {passages} passages, {references} references").format(
-            corpus=self.corpus,
-            passages=f"{self.report.passages:,}",
-            references=f"{self.report.references:,}",
+def indexed(corpus: str, report: "IndexReport") -> JobOutcome:
+    """The outcome of indexing a corpus."""
+    told = _("The index of {corpus} is up to date.").format(corpus=corpus)
+    if not report.skipped or report.vectors:
+        told = _("{corpus} is indexed: {passages} passages, {references} references").format(
+            corpus=corpus,
+            passages=f"{report.passages:,}",
+            references=f"{report.references:,}",
         )
-
-    def details(self) -> list[str]:
-        """The counts, and what failed."""
-        report = self.report
-        lines = [self.told()]
-        if report.vectors:
-            lines.append(
-                _("{vectors} vectors, {windows} windows newly embedded").format(
-                    vectors=f"{report.vectors:,}", windows=f"{report.embedded:,}"
-                )
+    lines = [told]
+    if report.vectors:
+        lines.append(
+            _("{vectors} vectors, {windows} windows newly embedded").format(
+                vectors=f"{report.vectors:,}", windows=f"{report.embedded:,}"
             )
-        if report.failed:
-            lines.append(
-                _("{n} laws were indexed without their references:").format(
-                    n=f"{len(report.failed):,}"
-                )
-            )
-        return [*lines, *_failures(report.failed)]
+        )
+    if report.failed:
+        failed = _("{n} laws were indexed without their references:")
+        lines.append(failed.format(n=f"{len(report.failed):,}"))
+    return JobOutcome(told, (*lines, *_failures(report.failed)))
 
 
-@dataclass(frozen=True, slots=True)
-class Added:
-    """Documents were added and made searchable; an `Outcome`."""
-
-    report: "AddReport"
-    indexed: Indexed
-
-    def told(self) -> str:
-        """What was added, and whether anything failed."""
-        report, words = self.report, _counts(self.indexed.corpus, self.report)
-        if not report.failures:
-            return words
+def added(corpus: str, report: "AddReport", index: JobOutcome) -> JobOutcome:
+    """The outcome of adding documents and indexing them."""
+    told = counts = _counts(corpus, report)
+    if report.failures:
         failed = _("{n} could not be entered (Ctrl+B shows them)")
-        return f"{words} · {failed.format(n=f'{report.failures:,}')}"
-
-    def details(self) -> list[str]:
-        """What was added, left out, kept, what failed; then what was indexed."""
-        return [
-            _counts(self.indexed.corpus, self.report),
-            *_left_out(self.report),
-            *_failures(self.report.failed),
-            "",
-            *self.indexed.details(),
-        ]
+        told = f"{counts} · {failed.format(n=f'{report.failures:,}')}"
+    lines = (counts, *_left_out(report), *_failures(report.failed), "", *index.details)
+    return JobOutcome(told, lines)
 
 
 def add_documents(
@@ -154,8 +123,8 @@ def add_documents(
     paths: Sequence[Path],
     config: Config,
     follow_links: bool = False,
-) -> Added:
-    """Read files into a corpus and make it searchable; the arguments are those of `add`."""
+) -> JobOutcome:
+    """Read files into a corpus and index it; arguments as for `add`."""
     from localrag.corpus.ingest.add import add
     from localrag.corpus.ingest.reading import limits_of
 
@@ -168,11 +137,11 @@ def add_documents(
         limits=limits_of(config),
         on_event=_following(tell),
     )
-    return Added(report, index_corpus(tell, workspace, corpus, config))
+    return added(corpus, report, index_corpus(tell, workspace, corpus, config))
 
 
-def add_sample(tell: Tell, workspace: Workspace, corpus: str, config: Config) -> Added:
-    """Add the sample corpus, and make it searchable."""
+def add_sample(tell: Tell, workspace: Workspace, corpus: str, config: Config) -> JobOutcome:
+    """Add the sample corpus, and index it."""
     from localrag.sample import FOLDER
 
     return add_documents(tell, workspace, corpus, [FOLDER], config)
@@ -180,12 +149,12 @@ def add_sample(tell: Tell, workspace: Workspace, corpus: str, config: Config) ->
 
 def index_corpus(
     tell: Tell, workspace: Workspace, corpus: str, config: Config, rebuild: bool = False
-) -> Indexed:
-    """Make a corpus searchable, as ``localrag index`` does."""
+) -> JobOutcome:
+    """Index a corpus, as ``localrag index`` does."""
     from localrag.search.indexing.index import index_as_set
 
     report = index_as_set(workspace, corpus, config, rebuild=rebuild, on_event=_following(tell))
-    return Indexed(corpus, report)
+    return indexed(corpus, report)
 
 
 def changes(job: Job, corpus: str) -> bool:

@@ -1,1 +1,1 @@
-"""Models, memory, and what the doctor finds."""
+"""Models, memory, and the doctor."""

@@ -1,7 +1,6 @@
-"""The doctor: what is wrong, worst first, each with its cure; found while one watches."""
+"""The doctor: problems, worst first, each with its cure."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
 from textual.app import ComposeResult
@@ -14,14 +13,13 @@ from localrag.errors import LocalragError
 from localrag.language import N_, _, ngettext
 from localrag.text.facts import Fact, FactKind
 from localrag_tui.corpora.actions import index
-from localrag_tui.jobs.view import JobView
+from localrag_tui.jobs import JobView
 from localrag_tui.screen import Dialogue
 from localrag_tui.shell.keys import key_of
-from localrag_tui.shown import content
-from localrag_tui.widgets.listing import Listing, Valued
-from localrag_tui.widgets.paragraph import BrokenText, Paragraph
-from localrag_tui.wording import remedy
-from localrag_tui.work.jobs import Job, State
+from localrag_tui.shell.listing import Listing, Valued
+from localrag_tui.shell.paragraph import BrokenText, Paragraph
+from localrag_tui.shown import content, remedy
+from localrag_tui.work.jobs import Job, JobOutcome, State
 
 if TYPE_CHECKING:
     from localrag.ops.doctor import Finding
@@ -32,10 +30,10 @@ _GROUPS = {
     "good": (N_("in order"), "$text-success"),
     "absent": (N_("not installed (optional)"), "$foreground-muted"),
 }
-"""By `localrag.ops.doctor.Health`, in the order in which they are shown."""
+"""By `localrag.ops.doctor.Health`, in the order shown."""
 
 _INDEXING = (FactKind.TO_INDEX, FactKind.TO_REBUILD)
-"""Cures that are run from here."""
+"""Cures that run from here."""
 
 _READING = N_("Every byte of stores and indexes is read; {key} stops.")
 _READ = N_("Every byte of stores and indexes was read.")
@@ -43,69 +41,45 @@ _READ = N_("Every byte of stores and indexes was read.")
 
 def examine(
     tell: Callable[[object], None], workspace: Workspace, overrides: dict[str, object]
-) -> "Examined":
-    """Look at everything, as ``localrag doctor``; tells every `Finding`."""
+) -> JobOutcome:
+    """Examine everything, as ``localrag doctor``; every `Finding` is an event."""
     from localrag.ops.doctor import examine as findings
 
     wrong = 0
     for finding in findings(workspace, overrides):
         tell(finding)
         wrong += finding.health.value in ("broken", "warning")
-    return Examined(wrong)
+    return examined(wrong)
 
 
-@dataclass(frozen=True, slots=True)
-class Examined:
-    """The doctor has seen everything; an `Outcome`.
-
-    Attributes:
-        wrong: findings that ask for something to be done.
-    """
-
-    wrong: int
-
-    def told(self) -> str:
-        """How many things ask for something to be done."""
-        if not self.wrong:
-            return _("Everything is in order.")
-        words = ngettext("{n} thing to be looked at", "{n} things to be looked at", self.wrong)
-        return words.format(n=self.wrong)
-
-    def details(self) -> list[str]:
-        """How many things ask for something to be done; what they are is a list of its own."""
-        return [self.told()]
+def examined(wrong: int) -> JobOutcome:
+    """The number of problems, in words."""
+    if not wrong:
+        return JobOutcome(_("Everything is in order."))
+    words = ngettext("{n} thing to be looked at", "{n} things to be looked at", wrong)
+    return JobOutcome(words.format(n=wrong))
 
 
 class Findings(Listing):
-    """The findings, to go through."""
+    """The list of findings."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("enter", "select", N_("Run the cure"), id="doctor.mend"),
     ]
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        """A cure is run where there is one."""
         if action == "select":
             option = self.highlighted_option
             return isinstance(option, Valued) and bool(option.value.cure)
         return super().check_action(action, parameters)
 
     def on_option_list_option_highlighted(self) -> None:
-        """Name the keys of the finding under the cursor."""
         self.refresh_bindings()
 
 
 class DoctorDialogue(Dialogue):
-    """The doctor's findings as they come; left early, the doctor stops."""
+    """The findings as they come; closing the dialogue stops the doctor."""
 
-    CSS: ClassVar[str] = """
-    DoctorDialogue > .box {
-        width: 96; max-width: 98%; height: 90%;
-        background: $surface; padding: 1 1;
-        .about { padding: 0 1; color: $foreground-muted; margin: 0 0 1 0; }
-        Findings { height: 1fr; }
-    }
-    """
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("c", "copy", N_("Copy it"), id="doctor.copy"),
     ]
@@ -116,7 +90,7 @@ class DoctorDialogue(Dialogue):
         self._job: Job | None = None
 
     def body(self) -> ComposeResult:
-        key = key_of(self.app, Dialogue, "dialogue.leave")
+        key = key_of(self.app, "dialogue.leave")
         yield Paragraph(Content(_(_READING).format(key=key)), classes="about")
         yield Findings()
 
@@ -133,7 +107,6 @@ class DoctorDialogue(Dialogue):
             await self._job.stop()
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        """A cure is copied where there is one."""
         if action == "copy":
             finding = self._chosen()
             return finding is not None and bool(finding.cure)
@@ -145,13 +118,13 @@ class DoctorDialogue(Dialogue):
             self.bench.copy(str(finding.cure))
 
     def on_option_list_option_selected(self) -> None:
-        """Run the cure where it is to index a corpus; else say that it is for a shell."""
+        """Index a corpus if this is the cure; other cures are for a shell."""
         finding = self._chosen()
         if finding is None or not finding.cure:
             return
         cure = finding.cure
         if not isinstance(cure, Fact) or cure.kind not in _INDEXING:
-            key = key_of(self.app, DoctorDialogue, "doctor.copy")
+            key = key_of(self.app, "doctor.copy")
             words = _("This is mended outside the workbench; {key} copies the cure.")
             self.notify(words.format(key=key))
             return

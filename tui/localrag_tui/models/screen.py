@@ -1,8 +1,9 @@
-"""The Models screen: what is installed, used and loaded, what can be pulled, what is wrong."""
+"""The Models screen: installed, used and loaded models, and models to pull."""
 
 import asyncio
 import os
 from collections.abc import Callable
+from functools import partial
 from typing import ClassVar
 from urllib.parse import urlsplit
 
@@ -19,7 +20,8 @@ from textual.widgets.option_list import Option
 from localrag.corpus.config import Config
 from localrag.errors import LocalragError, NotFoundError, StorageError, UsageError
 from localrag.language import N_, _
-from localrag_tui.jobs.view import JobView
+from localrag.text.harmless import cut, one_line
+from localrag_tui.jobs import JobView
 from localrag_tui.models.doctor import DoctorDialogue
 from localrag_tui.models.stock import (
     KINDS,
@@ -34,7 +36,6 @@ from localrag_tui.models.stock import (
     take_stock,
 )
 from localrag_tui.models.work import (
-    Installed,
     add_model,
     export_model,
     import_model,
@@ -44,14 +45,13 @@ from localrag_tui.models.work import (
     verify_models,
 )
 from localrag_tui.screen import WorkbenchScreen, bench_of
+from localrag_tui.shell.form import Field, Form, as_path, existing
 from localrag_tui.shell.keys import key_of
-from localrag_tui.shown import cut, one_line
-from localrag_tui.widgets.form import Field, Form
-from localrag_tui.widgets.listing import Listing
-from localrag_tui.widgets.paragraph import Paragraph
-from localrag_tui.widgets.text_field import as_path, existing
-from localrag_tui.wording import size
-from localrag_tui.work.jobs import Job
+from localrag_tui.shell.listing import Listing
+from localrag_tui.shell.look import sheets
+from localrag_tui.shell.paragraph import Paragraph
+from localrag_tui.shown import size
+from localrag_tui.work.jobs import Job, JobOutcome
 from localrag_tui.work.jobs import State as JobState
 
 
@@ -63,7 +63,7 @@ def endpoint() -> str:
 
 
 def pull_form(row: ModelRow | None) -> Form:
-    """Ask what to pull, naming the host that is asked: nothing else here uses the network."""
+    """Ask for a model to pull, and name the host: nothing else here uses the network."""
     host = urlsplit(endpoint()).netloc.rpartition("@")[2] or endpoint()
     text = _(
         "This uses the network: {host} is asked, and what it sends is checked and kept in this"
@@ -90,34 +90,26 @@ def pull_form(row: ModelRow | None) -> Form:
 
 def add_form() -> Form:
     """Ask for a model at hand."""
-    return Form(
-        _("Add a model"),
-        _("It is copied into this workspace; what it is, is read from it."),
-        go=_("Add"),
-        fields=(
-            Field("path", _(".gguf file, or folder of sentence-transformers"), is_path=True),
-            Field("name", _("what to call it; empty: after the file")),
-        ),
-        check=_check_path,
+    fields = (
+        Field("path", _(".gguf file, or folder of sentence-transformers"), is_path=True),
+        Field("name", _("what to call it; empty: after the file")),
     )
+    about = _("It is copied into this workspace; what it is, is read from it.")
+    return Form(_("Add a model"), about, go=_("Add"), fields=fields, check=_check_path)
 
 
 def import_form() -> Form:
-    """Ask for an archive that was exported elsewhere."""
-    return Form(
-        _("Import a model"),
-        _("From a file that was exported on another machine; every hash is checked."),
-        go=_("Import"),
-        fields=(
-            Field("path", _("file that export wrote (NAME.tar)"), is_path=True),
-            Field("name", _("what to call it; empty: as it was")),
-        ),
-        check=_check_path,
+    """Ask for an archive exported elsewhere."""
+    fields = (
+        Field("path", _("file that export wrote (NAME.tar)"), is_path=True),
+        Field("name", _("what to call it; empty: as it was")),
     )
+    about = _("From a file that was exported on another machine; every hash is checked.")
+    return Form(_("Import a model"), about, go=_("Import"), fields=fields, check=_check_path)
 
 
 def export_form(name: str) -> Form:
-    """Ask where to write a model."""
+    """Ask for a file to write a model to."""
     return Form(
         _("Export {name}").format(name=name),
         _("One file with the model, its licence and every hash, to carry to another machine."),
@@ -135,11 +127,11 @@ def export_form(name: str) -> Form:
 
 
 def remove_form(row: ModelRow) -> Form:
-    """Ask before a model is removed."""
+    """Ask before removing a model."""
     text = _("Its files are deleted; conversations and corpora stay.")
     if row.used_as:
         text += "\n" + _("The settings name it ({setting}).").format(setting=row.used_as)
-    title = _("Drop what has come of {name}?")
+    title = _("Delete the downloaded part of {name}?")
     if row.state is not ModelState.UNFINISHED:
         title = _("Remove {name}?")
     return Form(title.format(name=row.name), text, go=_("Remove"), danger=True)
@@ -147,7 +139,7 @@ def remove_form(row: ModelRow) -> Form:
 
 def _check_wanted(values: dict[str, str]) -> None:
     from localrag.corpus.inference.opening import named
-    from localrag_models.pull import Wish
+    from localrag_models.hub import Wish
 
     if not values["wanted"]:
         raise UsageError(_("No model is named."))
@@ -173,18 +165,10 @@ _EVERY = 1.0
 
 
 class MemoryPane(Static):
-    """Two lines on memory.
-
-    Attributes:
-        usage: as measured last; None before the first time.
-    """
-
-    DEFAULT_CSS: ClassVar[str] = """
-    MemoryPane { height: auto; min-height: 2; padding: 0 1; }
-    """
+    """Two lines on memory."""
 
     class Measured(Message):
-        """The memory was measured for the first time: whether a model fits can be said now."""
+        """The first measurement is there: now a model fits or not."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -209,13 +193,13 @@ class MemoryPane(Static):
 
 
 _LONGEST_NAME = 30
-"""Cells; a name may have 64, a name of a server more."""
+"""Cells; a name has up to 64, a name on a server more."""
 _SIZE = 9
 _TO_BE_PULLED = (ModelState.AVAILABLE, ModelState.UNFINISHED)
 
 
 class ModelsList(Listing):
-    """Every model in columns: what is here, then what can be pulled."""
+    """Every model in columns: installed ones, then models to pull."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -223,7 +207,6 @@ class ModelsList(Listing):
 
     @property
     def chosen(self) -> ModelRow | None:
-        """The model under the cursor."""
         option = self.highlighted_option
         return self._listed[int(option.id)] if option is not None and option.id else None
 
@@ -257,7 +240,7 @@ class ModelsList(Listing):
 
 
 class _Columns:
-    """Columns as wide as what stands in them."""
+    """Columns as wide as their contents."""
 
     def __init__(self, rows: list[ModelRow], usage: MemoryUsage | None) -> None:
         names = (cell_len(one_line(row.name)) for row in rows)
@@ -280,31 +263,14 @@ class _Columns:
 
 _FURTHER_KEYS = ("release", "import", "export", "verify", "remove")
 _TRIED = (ModelState.INSTALLED, ModelState.SERVED)
-"""States in which a model can be used and tested."""
+"""States of a usable model."""
 
 
 class ModelsScreen(WorkbenchScreen):
     """The models of the workspace."""
 
+    CSS_PATH = sheets("parts", "models")
     MODE: ClassVar[str] = "models"
-    CSS: ClassVar[str] = """
-    ModelsScreen {
-        #parts { layout: vertical; }
-        ModelsList {
-            height: 1fr; padding: 0 1; background: $background;
-            text-wrap: nowrap; text-overflow: ellipsis;
-        }
-        #side { height: auto; max-height: 62%; background: $surface; padding: 1 0 0 0; }
-        #details { height: auto; padding: 0 1; }
-        #work { height: auto; }
-        #work JobView { margin: 1 0 0 0; }
-        MemoryPane { margin: 1 0; }
-        #keys { height: auto; padding: 0 1; color: $foreground-muted; }
-        &.-normal #parts, &.-wide #parts { layout: horizontal; }
-        &.-normal #side, &.-wide #side { width: 36%; height: 1fr; max-height: 100%; }
-        &.-wide #side { width: 44%; }
-    }
-    """
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("u", "use", N_("Use"), id="models.use"),
         Binding("t", "try", N_("Test"), id="models.test"),
@@ -345,7 +311,7 @@ class ModelsScreen(WorkbenchScreen):
 
     @work(exclusive=True, group="stock")
     async def refill(self, chosen: str = "") -> None:
-        """List the models as they are now; the cursor goes to the one that is named."""
+        """List the models again; the cursor goes to `chosen`."""
         try:
             rows = await asyncio.to_thread(
                 lambda: take_stock(self.bench.workspace, self.bench.config())
@@ -377,7 +343,7 @@ class ModelsScreen(WorkbenchScreen):
             self.query_one("#details", Paragraph).show(details(row, usage))
 
     def action_use(self) -> None:
-        """Answer with the model from now on; once more: with the one of the settings."""
+        """Answer with this model; again, with the setting."""
         row = self._chosen(*_TRIED)
         if row is None:
             return
@@ -404,7 +370,7 @@ class ModelsScreen(WorkbenchScreen):
             self._start(Job(_("Test {name}").format(name=row.name), try_model, arguments))
 
     def action_pull(self) -> None:
-        """Pull the model, after the host is named and agreed to."""
+        """Pull the model after the user agrees to the host."""
 
         def go(values: dict[str, str]) -> None:
             title = _("Pull {name}").format(name=values["wanted"])
@@ -416,24 +382,14 @@ class ModelsScreen(WorkbenchScreen):
         self._ask(pull_form(row if pulled else None), go)
 
     def action_add(self) -> None:
-        """Install a model from a file."""
-
-        def go(values: dict[str, str]) -> None:
-            title = _("Add {path}").format(path=values["path"])
-            arguments = (self.bench.workspace, as_path(values["path"]), values["name"])
-            self._start(Job(title, add_model, arguments))
-
-        self._ask(add_form(), go)
+        self._ask(add_form(), partial(self._install, _("Add {path}"), add_model))
 
     def action_import(self) -> None:
-        """Install a model that was exported elsewhere."""
+        self._ask(import_form(), partial(self._install, _("Import {path}"), import_model))
 
-        def go(values: dict[str, str]) -> None:
-            title = _("Import {path}").format(path=values["path"])
-            arguments = (self.bench.workspace, as_path(values["path"]), values["name"])
-            self._start(Job(title, import_model, arguments))
-
-        self._ask(import_form(), go)
+    def _install(self, title: str, install: Callable[..., object], values: dict[str, str]) -> None:
+        arguments = (self.bench.workspace, as_path(values["path"]), values["name"])
+        self._start(Job(title.format(path=values["path"]), install, arguments))
 
     def action_export(self) -> None:
         row = self._chosen(ModelState.INSTALLED)
@@ -448,7 +404,6 @@ class ModelsScreen(WorkbenchScreen):
         self._ask(export_form(row.name), go)
 
     def action_verify(self) -> None:
-        """Compare the model with its hashes, byte by byte."""
         row = self._chosen(ModelState.INSTALLED, ModelState.DAMAGED)
         if row is not None:
             title = _("Compare {name} with its hashes").format(name=row.name)
@@ -463,14 +418,12 @@ class ModelsScreen(WorkbenchScreen):
         self.app.push_screen(DoctorDialogue())
 
     async def action_stop(self) -> None:
-        """Stop what was begun here last; what has come is kept."""
         running = [job for job in self._jobs if job.state is JobState.RUNNING]
         if running:
             await running[-1].stop()
 
     @work(group="release")
     async def action_release(self) -> None:
-        """Free the memory of the model; an answer that is being made is waited for."""
         await self.bench.engine.release()
         self._say(_("The memory is free; the next question loads the model again."))
 
@@ -483,25 +436,24 @@ class ModelsScreen(WorkbenchScreen):
         self.refill()
 
     def _chosen(self, *states: ModelState) -> ModelRow | None:
-        """The model under the cursor; where its state is no such one, say so and give none."""
+        """The model under the cursor; in another state, a notice and None."""
         row = self.query_one(ModelsList).chosen
         if row is None or row.state in states:
             return row
         if row.state in (ModelState.AVAILABLE, ModelState.UNFINISHED):
-            key = key_of(self.app, ModelsScreen, "models.pull")
+            key = key_of(self.app, "models.pull")
             self._say(_("It is not installed yet: {key} pulls it.").format(key=key))
         else:
             self._say(_("This cannot be done with {name}.").format(name=row.name))
         return None
 
     def _further_keys(self) -> str:
-        """The keys that the footer has no room for."""
         titles = {b.id: b.description for b in self.BINDINGS if isinstance(b, Binding)}
         ids = (f"models.{name}" for name in _FURTHER_KEYS)
-        return " · ".join(f"{key_of(self.app, ModelsScreen, id_)} {_(titles[id_])}" for id_ in ids)
+        return " · ".join(f"{key_of(self.app, id_)} {_(titles[id_])}" for id_ in ids)
 
     def _config(self) -> Config | None:
-        """The settings; where they are not valid, say so and give none."""
+        """The settings; if they are invalid, a notice and None."""
         try:
             return self.bench.config()
         except LocalragError as error:
@@ -519,7 +471,7 @@ class ModelsScreen(WorkbenchScreen):
         self.app.push_screen(form, agreed)
 
     def _start(self, job: Job) -> None:
-        """Start a job, and show it with those that still run."""
+        """Start a job, and show it with the running ones."""
         self._jobs = [known for known in self._jobs if known.state is JobState.RUNNING]
         for view in self.query(JobView):
             if view.job not in self._jobs:
@@ -529,4 +481,4 @@ class ModelsScreen(WorkbenchScreen):
 
     def _on_job(self, job: Job, event: object) -> None:
         if job in self._jobs and event is None and job.state is not JobState.RUNNING:
-            self.refill(job.value.name if isinstance(job.value, Installed) else "")
+            self.refill(job.value.made if isinstance(job.value, JobOutcome) else "")

@@ -1,4 +1,4 @@
-"""What there is of models: installed, damaged, half pulled, to be pulled, named by the settings."""
+"""All models: installed, damaged, half pulled, to be pulled, named by the settings."""
 
 from dataclasses import dataclass
 from enum import StrEnum
@@ -10,9 +10,9 @@ from localrag.corpus.config import Config
 from localrag.corpus.inference.opening import as_ours, models_in_use
 from localrag.corpus.workspace import Workspace
 from localrag.language import N_, _
+from localrag.text.harmless import one_line
 from localrag_models.runtimes import named_runtime
-from localrag_tui.shown import content, one_line
-from localrag_tui.wording import size
+from localrag_tui.shown import content, size
 
 if TYPE_CHECKING:
     from localrag_models.catalogue import CatalogueEntry
@@ -23,9 +23,7 @@ class MemoryUsage(NamedTuple):
     """Bytes of memory.
 
     Attributes:
-        loaded: what the process that answers takes, with all that it has started; 0 for none.
-        total: of the machine.
-        free: of the machine; what can be had without swapping.
+        loaded: used by the answering process and its children; 0 for none.
     """
 
     loaded: int
@@ -34,10 +32,10 @@ class MemoryUsage(NamedTuple):
 
 
 def measure(pid: int) -> MemoryUsage:
-    """Measure; a few milliseconds.
+    """Measure memory; takes a few milliseconds.
 
     Args:
-        pid: of the process that answers; 0 for none.
+        pid: the answering process; 0 for none.
     """
     import psutil
 
@@ -54,11 +52,11 @@ def measure(pid: int) -> MemoryUsage:
 
 
 CONTEXT = 8192
-"""Tokens that the memory of a chat model is shown for: what localrag uses at most by itself."""
+"""Tokens of context for the memory estimate of a chat model: the most localrag uses by itself."""
 
 
 class ModelState(StrEnum):
-    """How a model is."""
+    """The state of a model."""
 
     INSTALLED = "installed"
     DAMAGED = "damaged"
@@ -73,15 +71,12 @@ class ModelRow:
     """A model in the list.
 
     Attributes:
-        kind: ``chat``, ``embedder`` or ``reranker``; "" where that is not known.
-        size: bytes, of what is there or would be fetched; 0 where that is not known.
-        context: tokens it was trained for; 0 where that is not known.
-        licence: by its short name.
-        used_as: the setting that names it; "" for none.
-        fetched: bytes that a stopped pull has left.
-        memory: bytes it takes, about; 0 where that is not known.
-        source: the repository or file it comes from.
-        lines: what else is to be said, in English: what it is good for, what is wrong.
+        kind: ``chat``, ``embedder`` or ``reranker``; "" if unknown.
+        size: bytes on disk or to fetch; 0 if unknown.
+        context: tokens it was trained for; 0 if unknown.
+        used_as: the setting with its name; "" for none.
+        memory: approximate bytes in memory; 0 if unknown.
+        lines: further remarks: its use, or its problem.
     """
 
     name: str
@@ -98,7 +93,7 @@ class ModelRow:
 
 
 def take_stock(workspace: Workspace, config: Config) -> list[ModelRow]:
-    """Look at everything: what is installed first, what can be pulled last.
+    """List all models, installed ones first, models to pull last.
 
     Raises:
         OSError: the folder of the models cannot be read.
@@ -151,7 +146,7 @@ def _damaged(store: "ModelStore") -> list[ModelRow]:
 
 
 def _named(name: str, used: dict[str, str]) -> ModelRow:
-    """A model that the settings name and the store does not have."""
+    """A model named by the settings, but not in the store."""
     kinds = {
         "chat.model": "chat",
         "embedding.model": "embedder",
@@ -183,7 +178,7 @@ KINDS = {
     "embedder": N_("embedder"),
     "reranker": N_("reranker"),
 }
-"""What a model does, as messages."""
+"""The kinds of models, as messages."""
 _STATES = {
     ModelState.INSTALLED: (N_("installed"), "$text-success"),
     ModelState.DAMAGED: (N_("damaged"), "$text-error"),
@@ -195,7 +190,7 @@ _STATES = {
 
 
 def state(row: ModelRow, usage: MemoryUsage | None = None) -> Content:
-    """How a model is, and whether it is used; of one to be pulled, whether it would fit."""
+    """The state of a model; for one to be pulled, whether it fits into memory."""
     if row.state is ModelState.AVAILABLE and usage is not None:
         return Content.styled(*_fit(row, usage))
     words, style = _STATES[row.state]
@@ -205,7 +200,7 @@ def state(row: ModelRow, usage: MemoryUsage | None = None) -> Content:
 
 
 def fit(row: ModelRow, usage: MemoryUsage | None) -> Content:
-    """Whether a model fits into the memory of this machine; nothing where that is not known."""
+    """Whether a model fits into the memory of this machine; empty if unknown."""
     if not row.memory or usage is None:
         return Content("")
     words, style = _fit(row, usage)
@@ -222,7 +217,7 @@ def _fit(row: ModelRow, usage: MemoryUsage) -> tuple[str, str]:
 
 
 def advice(name: str, kind: str) -> str:
-    """How a model is put to use."""
+    """How to put a model to use."""
     if kind == "chat":
         return _("u uses it for answers; t tests it.")
     section = "embedding" if kind == "embedder" else "reranking"
@@ -231,7 +226,7 @@ def advice(name: str, kind: str) -> str:
 
 
 def details(row: ModelRow, usage: MemoryUsage | None) -> Content:
-    """All that is known of a model."""
+    """Everything known about a model."""
     facts = [
         _(KINDS[row.kind]),
         size(row.size) if row.size else "",
@@ -260,7 +255,7 @@ def details(row: ModelRow, usage: MemoryUsage | None) -> Content:
 
 
 def memory(usage: MemoryUsage, model: str) -> Content:
-    """What is loaded, what it takes, what is left."""
+    """The loaded model, its memory, and the free memory."""
     if usage.loaded and model:
         loaded = _("loaded: {model}, {taken}").format(
             model=one_line(model), taken=size(usage.loaded)

@@ -1,1 +1,1 @@
-"""Batches and evaluations: progress, start, stop, resume, failures, the report."""
+"""Batches and evaluations: start, stop, resume, failures, report."""

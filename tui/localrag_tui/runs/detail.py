@@ -1,63 +1,242 @@
-"""One run: how far it is, its entries, its answers, what failed, its report."""
+"""One run: progress, entries, answers, failures, and the report of an evaluation.
+
+Bars are drawn here: plotting libraries for terminals count characters, not cells, and use
+several lines a bar. These take one line each and fit into 80 columns.
+"""
 
 from asyncio import to_thread
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
+from textwrap import wrap
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from rich.cells import cell_len, set_cell_size
 from rich.text import Text
 from textual import work
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
-from textual.containers import Vertical
+from textual.containers import Vertical, VerticalScroll
 from textual.content import Content
+from textual.widget import Widget
 from textual.widgets import DataTable, ProgressBar, Static, TabbedContent, TabPane, Tabs
 
 from localrag.answer.wording import FAILURES, STATUSES
 from localrag.errors import LocalragError, StorageError
 from localrag.language import N_, _
 from localrag.text.facts import Fact, FactKind
+from localrag.text.harmless import harmless, one_line
 from localrag.text.progress import Progress
-from localrag_tui.runs.answer import AnswerDialogue
-from localrag_tui.runs.lines import RunLine, Runs, RunState, problem, state
-from localrag_tui.runs.report import ReportView, Shown, read
-from localrag_tui.runs.rows import Cells, RowList, RowPlace
-from localrag_tui.runs.work import EntryHalted, EntryStep, Warned
+from localrag_tui.runs.rows import AnswerDialogue, Cells, RowList, RowPlace
+from localrag_tui.runs.work import (
+    EntryHalted,
+    EntryStep,
+    RunLine,
+    Runs,
+    RunState,
+    Warned,
+    problem,
+    state,
+)
 from localrag_tui.screen import bench_of
-from localrag_tui.shown import flat, harmless, one_line
+from localrag_tui.shell.base import finish
+from localrag_tui.shown import called, content, duration, flat, note, when
 from localrag_tui.spot import OpenSpot, Spot
-from localrag_tui.wording import called, duration, note, when
 
 if TYPE_CHECKING:
+    from localrag.evaluation.report.document import ReportSection, Table
+    from localrag.evaluation.statistics import Estimate
+    from localrag.evaluation.types import Published
     from localrag.ops.batch.rows import WrittenRows
     from localrag_tui.app import Workbench
+
+_NAME = 26
+"""Most cells of a name."""
+_EIGHTHS = " ▏▎▍▌▋▊▉"
+
+
+@dataclass(frozen=True, slots=True)
+class Bar:
+    """The score of an entry; None if nothing was asked."""
+
+    name: str
+    score: "Estimate | None"
+    published: "Sequence[Published]" = ()
+
+
+def plot(bars: Sequence[Bar], width: int) -> Content:
+    """Draw bars from 0 to 100 %; published scores are below each, without interval."""
+    names = [cell_len(one_line(bar.name)) for bar in bars]
+    name = min(max(names, default=0), _NAME, width // 3)
+    span = max(10, width - name - 24)
+    lines: list[Content] = []
+    for bar in bars:
+        lines.append(_line(bar, name, span))
+        lines += (_theirs(one, name, span) for one in bar.published)
+    axis = "0 %".ljust(span // 2 - 1) + "50 %"
+    lines.append(Content.styled(" " * (name + 1) + axis.ljust(span - 4) + "100 %", "$text-muted"))
+    return Content("\n").join(lines)
+
+
+def _line(bar: Bar, name: int, span: int) -> Content:
+    label = set_cell_size(one_line(bar.name), name) + " "
+    if bar.score is None:
+        return Content.assemble(label, ("–", "$text-muted"))
+    score = bar.score
+    filled = score.value * span
+    whole, eighths = int(filled), int(8 * (filled % 1))
+    low, high = int(score.low * span), max(whole, min(span - 1, round(score.high * span)))
+    solid = "█" * min(low, whole)
+    shaded = "▓" * (whole - len(solid))
+    # The whisker begins in the last cell of the bar.
+    part = _EIGHTHS[eighths] if eighths and whole < span else ""
+    rest = high - whole - len(part)
+    whisker = ("─" * rest + "┤") if rest >= 0 and score.high > score.value else ""
+    used = whole + len(part) + len(whisker)
+    figures = f" {100 * score.value:.1f} %"
+    if score.low != score.high:
+        figures += f" [{100 * score.low:.0f}, {100 * score.high:.0f}]"
+    return Content.assemble(
+        label,
+        (solid + shaded + part, "$primary"),
+        (whisker, "$foreground-muted"),
+        " " * max(0, span - used),
+        (figures, "bold"),
+    )
+
+
+def _theirs(one: "Published", name: int, span: int) -> Content:
+    place = min(span - 1, round(one.score * span))
+    figure = f" {100 * one.score:.1f} %" + (f" (n = {one.n})" if one.n else "")
+    label = set_cell_size("  " + _("published"), name) + " "
+    return Content.assemble(
+        (label, "$foreground-muted"),
+        ("╌" * place + "│", "$text-accent"),
+        " " * (span - place - 1),
+        (figure, "$text-accent"),
+    )
+
+
+_LEAST_PLOT = 50
+"""Least cells of a readable plot."""
+_HEADING = 16
+"""Most characters in a line of a heading; longer ones push columns off the screen."""
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """The contents of a report.
+
+    Attributes:
+        sections: its text, in the language in use.
+    """
+
+    files: tuple[Path, ...]
+    bars: tuple[Bar, ...]
+    sections: "tuple[ReportSection, ...]"
+
+
+def read(folder: Path) -> Shown:
+    """Read the report of a finished evaluation; takes a second with many answers.
+
+    Raises:
+        LocalragError: it cannot be read.
+    """
+    from localrag.evaluation import report
+
+    found = report.read(folder)
+    files = (folder / name for name in (report.MARKDOWN, report.JSON, report.PLOT))
+    bars = (Bar(one.name, one.score, one.published) for one in found.figures.entries)
+    return Shown(tuple(filter(Path.exists, files)), tuple(bars), tuple(found.sections()))
+
+
+class ReportView(VerticalScroll):
+    """Scrolls the report; wide tables scroll sideways, too."""
+
+    def __init__(self, *, id: str) -> None:  # noqa: A002 - as every widget has it
+        super().__init__(id=id)
+        self._report: Shown | None = None
+
+    async def show(self, report: Shown | LocalragError | None) -> None:
+        """Show a report, or the error of reading it; None before it is written."""
+        await finish(self.remove_children())
+        self._report = report if isinstance(report, Shown) else None
+        if not isinstance(report, Shown):
+            words = _("The report is written when the evaluation has finished.")
+            await self.mount(Static(content(str(report or words)), classes="words"))
+            return
+        caption = Static(_("Scores with their 95 % intervals"), classes="words", markup=False)
+        await self.mount(Static(classes="plot"), caption, *_widgets(report))
+        self._draw()
+
+    def on_resize(self) -> None:
+        self._draw()
+
+    def _draw(self) -> None:
+        if self._report is not None:
+            width = max(_LEAST_PLOT, self.content_size.width)
+            for place in self.query(".plot").results(Static):
+                place.update(plot(self._report.bars, width))
+
+
+def _widgets(report: Shown) -> Iterator[Widget]:
+    from localrag.evaluation.report.document import Items, ReportText, Table
+
+    for section in report.sections:
+        yield Static(content(section.title), classes="heading")
+        for block in section.blocks:
+            match block:
+                case Table():
+                    yield _table(block)
+                case ReportText():
+                    yield Static(content(block.text), classes="words")
+                case Items():
+                    yield from (Static(content(text), classes="words") for text in block.texts)
+                case _:
+                    pass
+    yield Static(content(_files(report)), classes="files")
+
+
+def _files(report: Shown) -> str:
+    return "\n".join(map(str, report.files))
+
+
+def _table(found: "Table") -> DataTable[Text]:
+    labels = ["\n".join(wrap(one_line(name), _HEADING)) for name in found.header]
+    height = max((label.count("\n") + 1 for label in labels), default=1)
+    table: DataTable[Text] = DataTable(cursor_type="none", header_height=height)
+    for number, label in enumerate(labels):
+        table.add_column(Text(label), key=str(number))
+    for row in found.rows:
+        table.add_row(
+            *(
+                Text(one_line(cell), justify="left" if number < found.left else "right")
+                for number, cell in enumerate(row)
+            )
+        )
+    return table
+
 
 Places = tuple[list[RowPlace], list[RowPlace]]
 
 _NOTES = 3
-"""Notes shown at most, the newest of them."""
+"""Most notes shown, the newest."""
 _OUTCOMES = {**STATUSES, **FAILURES}
 _QUESTIONS = N_("Reading and checking the questions …")
 _AFTER = {
     FactKind.TABLE_CHECKED: N_("Reading earlier answers, opening models and indexes …"),
     FactKind.GOES_ON: N_("Opening models and indexes …"),
 }
-"""What is done next, by what was told last."""
+"""The next phase, by the last event."""
 
 
 @dataclass
 class Live:
-    """The newest of what was told.
+    """The newest events of a run.
 
     Attributes:
-        running: whether this application runs it now.
-        stopping: whether it was asked to end.
-        step: which part is under way; None of a batch.
-        progress: how far that is.
-        phase: what is done before the first question is asked.
-        notes: what has to be known besides.
+        step: the current part; None for a batch.
     """
 
     running: bool = False
@@ -68,7 +247,6 @@ class Live:
     notes: list[str] = field(default_factory=list)
 
     def hear(self, event: object) -> None:
-        """Take in an event."""
         match event:
             case Progress():
                 self.progress = event
@@ -81,7 +259,6 @@ class Live:
                     self.notes = [*self.notes, note][-_NOTES:]
 
     def words(self) -> list[str]:
-        """What is shown of it, line by line."""
         lines = []
         if self.running and self.stopping:
             lines.append(_("Stopping; what is answered is kept."))
@@ -119,24 +296,10 @@ def _note(event: object) -> str:
 
 
 class RunDetail(Vertical):
-    """Shows the run that is chosen in the list."""
-
-    DEFAULT_CSS: ClassVar[str] = """
-    RunDetail {
-        background: $surface;
-        &.-empty { display: none; }
-        Tab { color: $foreground 80%; }
-        .head { height: auto; padding: 0 1; }
-        ProgressBar { width: 1fr; height: 1; padding: 0 1; }
-        ProgressBar Bar { width: 1fr; }
-        TabbedContent { height: 1fr; }
-        TabPane { padding: 0; height: 1fr; }
-        #entries { height: 1fr; background: $surface; }
-    }
-    """
+    """The run chosen in the list."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        # Before the keys of the table, which has no cursor to move.
+        # Before the keys of the table, where no cursor moves.
         Binding("right", "part(1)", N_("Parts"), key_display="← →", id="runs.part", priority=True),
         Binding(
             "left", "part(-1)", N_("Part before"), id="runs.part_before", show=False, priority=True
@@ -167,12 +330,6 @@ class RunDetail(Vertical):
         table.add_columns(_("entry"), _("order"), _("answered"), _("failed"), _("outcomes"))
 
     def show(self, line: RunLine, live: Live) -> None:
-        """Show a run as it is now.
-
-        Args:
-            line: as its files say.
-            live: as the process that runs it says.
-        """
         anew = self._line is None or self._line.key != line.key
         self._line = line
         self.remove_class("-empty")
@@ -186,33 +343,30 @@ class RunDetail(Vertical):
         self._show_report(line)
 
     def refresh_head(self, live: Live) -> None:
-        """Show how far it is, of which the process told."""
         if self._line is not None:
             self.query_one(".head", Static).update(_head(self._line, live))
             self.query_one(ProgressBar).update(progress=_share(self._line, live))
 
     def focus_part(self) -> None:
-        """Go to the part that is in view."""
         pane = self.query_one(TabbedContent).active_pane
         if pane is not None:
             pane.children[0].focus()
 
     def check_action(self, action: str, _parameters: tuple[object, ...]) -> bool | None:
-        """Leave the keys to a report that is wider than its place, and to the tabs themselves."""
+        """Leave the arrow keys to tabs and to a report wider than its place."""
         focused = self.screen.focused
         if action == "part" and focused is not None:
             return not isinstance(focused, Tabs) and not focused.max_scroll_x
         return True
 
     def action_part(self, step: int) -> None:
-        """Go to the next part, or the one before: answers, failures, entries, report."""
+        """Go to the next or previous part: answers, failures, entries, report."""
         tabs = self.query_one(TabbedContent)
         shown = [pane.id or "" for pane in tabs.query(TabPane) if tabs.get_tab(pane).display]
         tabs.active = shown[(shown.index(tabs.active) + step) % len(shown)]
         self.call_after_refresh(self.focus_part)
 
     def on_row_list_opened(self, event: RowList.Opened) -> None:
-        """Show a question with what became of it."""
         event.stop()
         if self._line is not None:
             self._open(self._line, event.place)
@@ -227,7 +381,7 @@ class RunDetail(Vertical):
             first = "pane-report" if finished else "pane-entries"
             tabs.active = first if line.folder else "pane-answers"
         if not line.folder:
-            # Only once another is active: a tab that is hidden makes its neighbour the active one.
+            # After another tab is active: hiding a tab activates its neighbour.
             tabs.hide_tab("pane-entries")
             tabs.hide_tab("pane-report")
 
@@ -307,7 +461,7 @@ class RunDetail(Vertical):
 
 
 def _share(line: RunLine, live: Live) -> float:
-    """The part that is done, from 0 to 1; the process knows it sooner than the files were read."""
+    """The finished part, from 0 to 1; the process knows it before the files are read."""
     done = line.done
     if live.progress is not None and line.folder is None:
         done = max(done, live.progress.done)
@@ -339,13 +493,12 @@ def _head(line: RunLine, live: Live) -> Content:
 
 
 def _path(path: Path) -> str:
-    """A path as its owner writes it."""
     home = Path.home()
     return f"~/{path.relative_to(home)}" if path.is_relative_to(home) else str(path)
 
 
 def _places(runs: Runs, line: RunLine) -> Places:
-    """Where the answers of a run stand, and those of them that failed."""
+    """The places of all answers of a run, and of the failed ones."""
     answered: list[RowPlace] = []
     failed: list[RowPlace] = []
     for index, part in enumerate(line.parts):
@@ -392,7 +545,6 @@ def _read_cells(
 
 
 def _text(row: Mapping[str, Any]) -> str:
-    """What a row says in one line."""
     if error := row.get("error"):
         return f"{error.get('cause', '')}  {error.get('cure', '')}".strip()
     answer = str(row.get("label") or row.get("answer") or "")
@@ -400,12 +552,11 @@ def _text(row: Mapping[str, Any]) -> str:
 
 
 def _outcomes(tally: dict[str, int]) -> str:
-    """How many rows of each outcome."""
     return " · ".join(f"{called(name, _OUTCOMES)} {n:,}" for name, n in tally.items())
 
 
 def _pace(progress: Progress) -> str:
-    """How fast it goes and how long it will take; "" before that can be told."""
+    """Rate and remaining time; "" if unknown."""
     if progress.seconds < 1 or progress.left is None or progress.done >= progress.total:
         return ""
     return _("{rate} a minute · about {left} left").format(

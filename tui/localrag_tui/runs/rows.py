@@ -1,25 +1,44 @@
-"""Rows without end: only those in view are read."""
+"""The rows of a run: a list without end, and one row in full."""
 
-from collections.abc import Awaitable, Callable, Mapping, Sequence
-from typing import ClassVar, NamedTuple
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
 from rich.cells import cell_len, set_cell_size
 from rich.segment import Segment
 from textual import work
+from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
+from textual.containers import VerticalScroll
+from textual.content import Content
 from textual.events import Click
 from textual.geometry import Region, Size
 from textual.message import Message
 from textual.reactive import reactive
 from textual.scroll_view import ScrollView
 from textual.strip import Strip
+from textual.widgets import OptionList
+from textual.widgets.option_list import Option
 
+from localrag.answer import wording
+from localrag.answer.types import Citation, Claim, Status
+from localrag.answer.wording import FAILURES, STATUSES
+from localrag.errors import LocalragError
 from localrag.language import N_, _
+from localrag.text.facts import told
+from localrag.text.harmless import harmless, one_line
+from localrag_tui.screen import Dialogue
+from localrag_tui.search.filters import facet_title, value_title
+from localrag_tui.shell.paragraph import BrokenText, Paragraph
+from localrag_tui.shown import called, content, flat, provenance
+
+if TYPE_CHECKING:
+    from localrag.ops.batch.rows import WrittenRow
 
 _LONGEST_ID, _LONGEST_OUTCOME = 16, 18
-"""Cells at most: the question has all others."""
+"""Most cells; the question gets the rest."""
 _AHEAD = 100
-"""Rows read together, before and after those in view too; no screen shows more."""
+"""Rows read at a time, also before and after those in view; no screen shows more."""
 
 
 class RowPlace(NamedTuple):
@@ -30,7 +49,7 @@ class RowPlace(NamedTuple):
 
 
 class Cells(NamedTuple):
-    """What is shown of a row; harmless text."""
+    """The harmless text of a row."""
 
     number: str
     id: str
@@ -42,23 +61,9 @@ Fetch = Callable[[Sequence[RowPlace]], Awaitable[Mapping[RowPlace, Cells]]]
 
 
 class RowList(ScrollView, can_focus=True):
-    """A list of rows, each on one line.
-
-    Attributes:
-        cursor: the row that Enter opens.
-    """
+    """A list of rows, one line each; only those in view are read."""
 
     COMPONENT_CLASSES: ClassVar[set[str]] = {"rows--cursor", "rows--muted"}
-    DEFAULT_CSS: ClassVar[str] = """
-    RowList {
-        height: 1fr;
-        background: $surface;
-        overflow-x: hidden;
-        .rows--cursor { background: $panel; color: $foreground; }
-        &:focus .rows--cursor { background: $primary; color: $background; }
-        .rows--muted { color: $foreground-muted; }
-    }
-    """
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("up", "move(-1)", id="rows.up", show=False),
         Binding("down", "move(1)", id="rows.down", show=False),
@@ -71,13 +76,12 @@ class RowList(ScrollView, can_focus=True):
 
     cursor: reactive[int] = reactive(0)
 
+    @dataclass
     class Opened(Message):
         """A row was chosen."""
 
-        def __init__(self, rows: "RowList", place: RowPlace) -> None:
-            super().__init__()
-            self.rows = rows
-            self.place = place
+        rows: "RowList"
+        place: RowPlace
 
     def __init__(self, nothing: str, *, id: str) -> None:  # noqa: A002 - as every widget has it
         super().__init__(id=id)
@@ -86,16 +90,16 @@ class RowList(ScrollView, can_focus=True):
         self._cells: dict[RowPlace, Cells] = {}
         self._fetch: Fetch | None = None
         self._wanted = -1
-        # Cells of the ids and of the outcomes, as far as they are read.
+        # Cells of ids and outcomes, as read so far.
         self._widths = (0, 0)
 
     def show(self, places: Sequence[RowPlace], fetch: Fetch, *, anew: bool) -> None:
-        """Show these rows.
+        """Show rows.
 
         Args:
             places: in order.
-            fetch: reads some of them; those it cannot read are left out.
-            anew: whether they are others than those before; else some were added.
+            fetch: reads some of them, without the unreadable ones.
+            anew: whether they replace the earlier ones; otherwise some were added.
         """
         self._fetch = fetch
         if anew or len(places) < len(self._places):
@@ -109,7 +113,6 @@ class RowList(ScrollView, can_focus=True):
         self.refresh()
 
     def render_line(self, y: int) -> Strip:
-        """One row, or that there is none."""
         width = self.size.width
         index = self.scroll_offset.y + y
         if index >= len(self._places):
@@ -178,7 +181,7 @@ class RowList(ScrollView, can_focus=True):
     async def _read(self, places: Sequence[RowPlace]) -> None:
         if self._fetch is None:
             return
-        # Not all of a hundred thousand rows that were scrolled over are kept.
+        # Of a hundred thousand rows scrolled over, few are kept.
         cells = self._cells = dict(await self._fetch(places))
         self._widths = (
             min(_LONGEST_ID, max((cell_len(one.id) for one in cells.values()), default=0)),
@@ -187,3 +190,147 @@ class RowList(ScrollView, can_focus=True):
             ),
         )
         self.refresh()
+
+
+_STATUS_STYLES = {"supported": "$text-success", "quoted": "$text-accent"}
+
+
+class AnswerDialogue(Dialogue):
+    """A row of the file of answers; returns the place of a chosen citation."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("tab", "to_citations", N_("Citations"), id="answer.citations"),
+        Binding("c", "copy", N_("Copy"), id="answer.copy"),
+    ]
+
+    def __init__(self, row: "WrittenRow", corpus: str) -> None:
+        super().__init__()
+        self._row = row
+        self._corpus = corpus
+        self._citations: tuple[Citation, ...] = getattr(row, "citations", ())
+
+    def body(self) -> ComposeResult:
+        with VerticalScroll():
+            for part in _parts(self._row):
+                yield Paragraph(part)
+            if self._citations:
+                options = (_option(n, one) for n, one in enumerate(self._citations, 1))
+                yield OptionList(*options)
+
+    def on_mount(self) -> None:
+        self.query_one(VerticalScroll).focus()
+        self.call_after_refresh(self._go_to_citations)
+
+    def _go_to_citations(self) -> None:
+        if self._citations and not self.query_one(VerticalScroll).max_scroll_y:
+            self.query_one(OptionList).focus()
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        if action == "to_citations":
+            return bool(self._citations) and not isinstance(self.focused, OptionList)
+        return super().check_action(action, parameters)
+
+    def action_to_citations(self) -> None:
+        self.query_one(OptionList).focus()
+
+    async def on_option_list_option_selected(self, event: OptionList.OptionSelected) -> None:
+        from localrag_tui.source.sheet import cited
+
+        citation = self._citations[event.option_index]
+        try:
+            spot = await self.bench.library_of(self._corpus).read(
+                lambda store: cited(store, citation)
+            )
+        except LocalragError as error:
+            self.bench.tell(error)
+            return
+        if spot is None:
+            self.bench.tell(
+                LocalragError(
+                    _("The corpus no longer holds {passage}.").format(passage=citation.passage_id),
+                    _("It has changed since the question was answered."),
+                )
+            )
+            return
+        self.dismiss(spot)
+
+    def action_copy(self) -> None:
+        parts = [part.plain for part in _parts(self._row)]
+        parts += [
+            f"[{n}] {one.label}{_provenance(one)}: {one.quote}"
+            for n, one in enumerate(self._citations, 1)
+        ]
+        self.bench.copy(harmless("\n\n".join(parts)))
+
+
+def _parts(row: "WrittenRow") -> Iterator[Content]:
+    from localrag.ops.batch.options import as_called
+    from localrag.ops.batch.rows import FailedRow
+
+    parts = [_("row {n}").format(n=row.row), _("id {id}").format(id=row.id) if row.id else ""]
+    name = " · ".join(filter(None, parts))
+    if isinstance(row, FailedRow):
+        state = (f"{_('failed')}: {called(row.error.type, FAILURES)}", "$text-error")
+    else:
+        state = (called(row.status, STATUSES), _STATUS_STYLES.get(row.status, ""))
+    yield Content.assemble((one_line(name), "$foreground-muted"), "  ", state)
+    if not isinstance(row, FailedRow) and row.absent:
+        yield Content.assemble(
+            (_("not in this corpus"), "$text-error"), content(f"  {'、'.join(row.absent)}")
+        )
+    question = _("This row could not be read.") if row.question is None else row.question
+    options = (f"\n  {label}  {text}" for label, text in as_called(row.options, row.labels))
+    yield content(question + "".join(options), "bold")
+    if isinstance(row, FailedRow):
+        cure = (harmless(f"\n{row.error.cure}".rstrip()), "$foreground-muted")
+        yield Content.assemble(harmless(row.error.cause), cure)
+        return
+    if row.where:
+        wanted = (f"{facet_title(one.key)} {value_title(one)}" for one in row.where)
+        only = _("only: {values}").format(values=_(", ").join(wanted))
+        yield Content.styled(only, "$foreground-muted")
+    if row.quotations:
+        quoted = (
+            f"\n  {one_line(one.label)}{_provenance(one)}\n    {flat(one.quote)}"
+            for one in row.quotations
+        )
+        yield content("".join((wording.instead(), *quoted)))
+        yield content(wording.by_unsupported_model(), "$text-warning")
+    if row.label:
+        label = row.choice or row.label
+        yield content(_("Choice: {label}").format(label=label), "bold $text-primary")
+    if row.claims:
+        yield Content("\n").join(line for claim in row.claims for line in _claim(claim))
+    elif row.answer and row.status is not Status.QUOTED:
+        # An answer of quotations only is below, each with its place.
+        yield content(row.answer)
+    if row.doubt:
+        yield content(told(row.doubt), "$text-warning")
+    if row.nearest and row.status in (Status.NOT_FOUND, Status.UNSUPPORTED):
+        lines = (f"\n  {one_line(one.label)}  {one_line(one.beginning)}" for one in row.nearest)
+        yield content("".join((wording.nearest(row.status), *lines)), "$foreground-muted")
+
+
+def _claim(claim: Claim) -> Iterator[Content]:
+    """A claim, and below it its mismatches."""
+    numbers = "".join(f"[{number}]" for number in claim.citations)
+    yield content(f"{claim.text} {numbers}".rstrip())
+    if claim.moved:
+        yield content(f"  {wording.moved()}", "$foreground-muted")
+    for one in claim.mismatches:
+        words = wording.mismatch(one.kind, one.written, claim.text)
+        yield content(f"  {words}", "$text-warning")
+
+
+def _option(number: int, citation: Citation) -> Option:
+    head = (f"[{number}] {one_line(citation.label)}", "bold")
+    told = _provenance(citation)
+    if not citation.verified:
+        told = f"  {_('rejected')}: {one_line(str(citation.problem or ''))}"
+    style = "" if citation.verified else "$text-error"
+    return Option(BrokenText(Content.assemble(head, (told, style), "\n", flat(citation.quote))))
+
+
+def _provenance(citation: Citation) -> str:
+    words = provenance(citation)
+    return f"  {words}" if words else ""

@@ -1,4 +1,4 @@
-"""The Runs screen: batches and evaluations, each with how far it is, and one of them in full."""
+"""The Runs screen: all batches and evaluations, and one of them in full."""
 
 from asyncio import to_thread
 from collections.abc import Iterator, Mapping
@@ -15,27 +15,35 @@ from textual.content import Content
 from textual.coordinate import Coordinate
 from textual.widgets import DataTable
 
-from localrag.errors import LocalragError, UsageError
+from localrag.errors import UsageError
 from localrag.language import N_, _
+from localrag.text.harmless import one_line
 from localrag_tui.runs import work as functions
 from localrag_tui.runs.detail import Live, RunDetail
-from localrag_tui.runs.lines import RunLine, Runs, RunState, state
-from localrag_tui.runs.work import BatchOrder, EvaluationOrder, FolderMade
+from localrag_tui.runs.work import (
+    BatchOrder,
+    EvaluationOrder,
+    FolderMade,
+    RunLine,
+    Runs,
+    RunState,
+    state,
+)
 from localrag_tui.screen import WorkbenchScreen
 from localrag_tui.shell.keys import key_of
-from localrag_tui.shown import one_line
-from localrag_tui.widgets.paragraph import Paragraph
-from localrag_tui.wording import shortened, when
+from localrag_tui.shell.look import sheets
+from localrag_tui.shell.paragraph import Paragraph
+from localrag_tui.shown import shortened, when
 from localrag_tui.work.jobs import Job, State
 
 _EVERY = 2.0
-"""Seconds between two looks at the files while something runs."""
+"""Seconds between two looks at the files of a running run."""
 _TICK = 0.2
-"""Seconds between two looks at whether there is something new."""
+"""Seconds between two looks for news."""
 _REPAINT = 0.1
-"""Seconds between two words on how far a run is."""
+"""Seconds between two paints of the progress."""
 _COUNTED = 15
-"""Cells of how much is answered."""
+"""Cells of the answered count."""
 _COLUMNS = {
     N_("run"): 25,
     N_("state"): 9,
@@ -43,28 +51,14 @@ _COLUMNS = {
     N_("failed"): 6,
     N_("begun"): 11,
 }
-"""Headings of the list, with their widths in cells: all of them stand at 80 columns."""
+"""Headings of the list with their widths in cells; all fit into 80 columns."""
 
 
 class RunsScreen(WorkbenchScreen):
-    """The list of runs, newest first, and beside it (below 100 columns over it) the chosen one."""
+    """The list of runs, newest first; the chosen one beside it, below 100 columns over it."""
 
+    CSS_PATH = sheets("runs")
     MODE: ClassVar[str] = "runs"
-    CSS: ClassVar[str] = """
-    RunsScreen {
-        #list { width: 57%; background: $surface; }
-        #detail { width: 1fr; }
-        #runs { height: 1fr; background: $surface; }
-        #nothing { padding: 1 2; color: $foreground-muted; display: none; }
-        #under-way { height: auto; padding: 0 1; color: $text-accent; }
-        &.-zoomed #list { display: none; }
-        &.-narrow #list { width: 1fr; }
-        &.-narrow #detail { display: none; }
-        &.-narrow.-opened #list { display: none; }
-        &.-narrow.-opened #detail { display: block; }
-        &.-normal #list, &.-wide #list { border-right: vkey $panel; }
-    }
-    """
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("n", "new_batch", N_("New batch"), id="runs.batch"),
         Binding("e", "new_evaluation", N_("Evaluate"), id="runs.evaluate"),
@@ -117,13 +111,10 @@ class RunsScreen(WorkbenchScreen):
 
     @work(exclusive=True, group="look")
     async def look(self) -> None:
-        """Look the runs up and show them."""
+        """Read the runs and show them."""
         self._stale, self._looking = False, True
         try:
             lines = await to_thread(self._runs.lines)
-        except LocalragError as error:
-            self.bench.tell(error)
-            return
         finally:
             self._looking, self._seen = False, monotonic()
         self._known = True
@@ -131,11 +122,9 @@ class RunsScreen(WorkbenchScreen):
         self._show()
 
     def on_data_table_row_highlighted(self) -> None:
-        """Show the run under the cursor."""
         self._show_chosen()
 
     def on_data_table_row_selected(self) -> None:
-        """Go to the run."""
         self.add_class("-opened")
         self._show_chosen()
         self.query_one(RunDetail).focus_part()
@@ -145,7 +134,7 @@ class RunsScreen(WorkbenchScreen):
         self._table.focus()
 
     def action_zoom(self) -> None:
-        """Give the chosen run the whole width, or the list its part of it again."""
+        """Give the chosen run the whole width, or half of it again."""
         if self.has_class("-zoomed"):
             self.remove_class("-zoomed")
         else:
@@ -171,11 +160,10 @@ class RunsScreen(WorkbenchScreen):
         self._go_on(retry_failed=False)
 
     def action_retry(self) -> None:
-        """Ask those questions of the run again that failed."""
         self._go_on(retry_failed=True)
 
     async def action_stop(self) -> None:
-        """Stop the run; everything that is answered is kept."""
+        """Stop the run; its answers are kept."""
         line = self._chosen
         if line is None:
             return
@@ -188,8 +176,8 @@ class RunsScreen(WorkbenchScreen):
         for job in self.bench.jobs.running:
             if self._key(job) == line.key:
                 self._live[line.key].stopping = True
-                key = key_of(self.app, RunsScreen, "runs.start")
-                words = _("Stopping. Everything that is answered is kept; {key} resumes it.")
+                key = key_of(self.app, "runs.start")
+                words = _("Stopping. All answers are kept; {key} resumes it.")
                 self.notify(words.format(key=key))
                 await job.stop()
 
@@ -201,12 +189,8 @@ class RunsScreen(WorkbenchScreen):
         if line.known is None:
             self.notify(_("An evaluation lies in the workspace: remove its folder to forget it."))
             return
-        try:
-            await to_thread(self._runs.forget, line.known)
-        except LocalragError as error:
-            self.bench.tell(error)
-            return
-        self.notify(_("Off the list; its questions and answers stay where they are."))
+        await to_thread(self._runs.forget, line.known)
+        self.notify(_("Removed from the list; its questions and answers stay."))
         self.look()
 
     @property
@@ -237,8 +221,8 @@ class RunsScreen(WorkbenchScreen):
         elif line.state is RunState.FINISHED and not line.failed:
             self.notify(_("It is finished, and none of its questions has failed."))
         elif line.state is RunState.FINISHED and not retry_failed:
-            key = key_of(self.app, RunsScreen, "runs.retry")
-            self.notify(_("It is finished. {key} asks those again that failed.").format(key=key))
+            key = key_of(self.app, "runs.retry")
+            self.notify(_("It is finished. {key} asks its failed questions again.").format(key=key))
         else:
             self._start_chosen(replace(line.order, retry_failed=retry_failed))
 
@@ -270,7 +254,7 @@ class RunsScreen(WorkbenchScreen):
         self._stale = self._stale or event is None or key not in self._lines
 
     def _key(self, job: Job) -> str | None:
-        """The run that a job is about; None for a job of another screen, or not known yet."""
+        """The run of a job; None for other jobs, or if unknown yet."""
         order = job.arguments[0] if job.arguments else None
         if job.function not in (functions.batch, functions.evaluation):
             return None
@@ -279,7 +263,7 @@ class RunsScreen(WorkbenchScreen):
         return None
 
     def _tick(self) -> None:
-        """Look at the files while something runs, or when something has changed."""
+        """Read the files while a run is running, or after a change."""
         if not self.is_current:
             return
         running = any(
@@ -293,7 +277,7 @@ class RunsScreen(WorkbenchScreen):
         self._changed = True
 
     def _repaint(self) -> None:
-        """Show what is under way, and how far the chosen run is."""
+        """Show running work, and the progress of the chosen run."""
         if not self._changed or not self.is_current:
             return
         self._changed = False
@@ -303,7 +287,7 @@ class RunsScreen(WorkbenchScreen):
             self.query_one(RunDetail).refresh_head(self._live.get(line.key, Live()))
 
     def _show_under_way(self) -> None:
-        """Tell of the runs that the list and what stands beside it do not tell of."""
+        """Show running work missing from list and detail."""
         told = "\n".join(self._under_way())
         place = self.query_one("#under-way", Paragraph)
         place.show(Content(told))
@@ -325,13 +309,13 @@ class RunsScreen(WorkbenchScreen):
         return line
 
     def _show(self) -> None:
-        """Show the list; the cursor stays on its run, or goes to the one that was begun."""
+        """Show the list; the cursor stays on its run, or goes to the started one."""
         table, chosen, colours = self._table, self._chosen, self.app.theme_variables
         begun, self._begun = self._begun, self._begun if self._begun not in self._lines else ""
         self._show_under_way()
         table.display = bool(self._lines)
         if self.focused is None and self._lines:
-            # The list cannot have the focus while it is empty.
+            # An empty list cannot have the focus.
             table.focus()
         if [key.value for key in table.rows] != list(self._lines):
             table.clear()
@@ -358,8 +342,8 @@ class RunsScreen(WorkbenchScreen):
 def _how_to_begin(app: App[object]) -> str:
     words = _("There is no run yet. {batch} begins a batch, {evaluation} an evaluation.")
     return words.format(
-        batch=key_of(app, RunsScreen, "runs.batch"),
-        evaluation=key_of(app, RunsScreen, "runs.evaluate"),
+        batch=key_of(app, "runs.batch"),
+        evaluation=key_of(app, "runs.evaluate"),
     )
 
 

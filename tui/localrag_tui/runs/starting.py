@@ -1,9 +1,10 @@
-"""The dialogues that begin a batch or an evaluation, and say what it would take."""
+"""The dialogues to start a batch or an evaluation, and to estimate it."""
 
 from abc import abstractmethod
 from asyncio import to_thread
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import TYPE_CHECKING, ClassVar, cast
 
 from rich.cells import cell_len, set_cell_size
@@ -19,15 +20,14 @@ from localrag.corpus.config import Config
 from localrag.corpus.workspace import Workspace
 from localrag.errors import LocalragError, UsageError
 from localrag.language import N_, _, ngettext
+from localrag.text.harmless import harmless, one_line
 from localrag_tui.runs import work as functions
 from localrag_tui.runs.work import BatchOrder, EvaluationOrder
 from localrag_tui.screen import Dialogue
-from localrag_tui.shown import content, harmless, one_line
-from localrag_tui.widgets.form import Field
-from localrag_tui.widgets.listing import CheckList
-from localrag_tui.widgets.paragraph import Paragraph
-from localrag_tui.widgets.text_field import PathInput, TextField, as_day, as_path
-from localrag_tui.wording import duration
+from localrag_tui.shell.form import Field, PathInput, TextField, as_day, as_path
+from localrag_tui.shell.listing import CheckList
+from localrag_tui.shell.paragraph import Paragraph
+from localrag_tui.shown import content, duration
 from localrag_tui.work.jobs import Job, State
 
 if TYPE_CHECKING:
@@ -43,21 +43,19 @@ _NONE = {
     "judge": N_("(no judge)"),
     "corpus": N_("(that of the dataset, else {corpus})"),
 }
-"""What a choice of nothing means, by field."""
+"""The meaning of an empty choice, by field."""
 
 Order = BatchOrder | EvaluationOrder
 Wrong = tuple[str, LocalragError]
-"""A field, and what is wrong with it."""
+"""A field, and its error."""
 
 
 @dataclass(frozen=True, slots=True)
 class RunChoices:
-    """What can be chosen for a run.
+    """The choices for a run.
 
     Attributes:
-        methods: what each does, then what it needs, a sentence each, by name.
-        models: chat models that are installed, with that of the settings.
-        datasets: names of those that can be named, with their splits that are at hand.
+        methods: by name: description, then requirements, a sentence each.
     """
 
     corpora: tuple[str, ...] = ()
@@ -87,10 +85,10 @@ def _look_up(workspace: Workspace, config: Config) -> RunChoices:
 
 
 def _about(method: "Method") -> tuple[str, ...]:
-    """What a method does, then what it cannot do without, a sentence each."""
+    """The description of a method, then its requirements, a sentence each."""
     needs = [_(method.about)]
     if method.reads_context:
-        needs.append(_("Needs questions with the texts that answer them."))
+        needs.append(_("Needs questions with their source texts."))
     if method.chooses:
         needs.append(_("Needs questions with options to choose from."))
     elif method.checks:
@@ -106,24 +104,12 @@ def _about(method: "Method") -> tuple[str, ...]:
 
 
 class RunForm(Dialogue):
-    """Gives back an order that was checked; until then what was typed stays.
+    """Returns a checked order; until then typed text stays.
 
     Attributes:
-        job: the estimate that is shown; its end is told here and nowhere else.
+        job: the estimate; only this dialogue announces its end.
     """
 
-    DEFAULT_CSS: ClassVar[str] = """
-    RunForm > .box {
-        width: 100; max-width: 98%; height: auto; max-height: 96%;
-        background: $surface; padding: 1 1 0 1;
-        .heading { padding: 0 1; height: 1; }
-        VerticalScroll { height: auto; max-height: 1fr; padding: 0 1; }
-        SelectionList { max-height: 8; text-wrap: nowrap; text-overflow: ellipsis; }
-        #expected { height: auto; padding: 0 1; color: $text-accent; }
-        .buttons { margin: 0; align-horizontal: right; }
-        .buttons Button { margin: 0 0 0 1; }
-    }
-    """
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("ctrl+t", "estimate", N_("Estimate"), id="form.estimate"),
         Binding("ctrl+s", "start", N_("Start"), id="form.start"),
@@ -131,7 +117,7 @@ class RunForm(Dialogue):
     ]
     HEADING: ClassVar[str] = ""
     NEEDED: ClassVar[str] = ""
-    """What it cannot begin without; a message marked with `N_`, as the heading."""
+    """The required fields; a message marked with `N_`, as the heading."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -140,9 +126,7 @@ class RunForm(Dialogue):
     def body(self) -> ComposeResult:
         yield Static(Content(_(self.HEADING)), classes="heading")
         with VerticalScroll(can_focus=False):
-            for one in self.fields():
-                one.add_class("-beside")
-                yield one
+            yield from self.fields()
         yield Paragraph(Content(_(self.NEEDED)), id="expected")
         with Horizontal(classes="buttons"):
             yield Button(_("Estimate"), id="estimate", compact=True)
@@ -151,35 +135,35 @@ class RunForm(Dialogue):
 
     @abstractmethod
     def fields(self) -> Iterable[Field]:
-        """The fields."""
+        """The fields of the form."""
 
     @abstractmethod
     def offer(self, there: RunChoices) -> None:
-        """Take up what can be chosen."""
+        """Fill the fields with choices."""
 
     @abstractmethod
     def order(self) -> Order | Wrong:
-        """What is filled in."""
+        """The order as filled in."""
 
     @abstractmethod
     def check(self, order: Order, *, starts: bool) -> Order | Wrong:
-        """Make sure that it can begin, in a thread.
+        """Check an order, in a thread.
 
         Args:
-            order: what is filled in.
-            starts: whether it begins now; else it is only estimated.
+            order: the order.
+            starts: whether it starts now; otherwise it is only estimated.
 
         Returns:
-            The order, with its paths in full; or the field that is wrong, and why.
+            The order with full paths; or a wrong field and its error.
         """
 
     @abstractmethod
     def estimate(self, order: Order) -> Job:
-        """A job that finds out what it would take."""
+        """The job to estimate an order."""
 
     @abstractmethod
     def expected(self, value: object) -> str:
-        """What that job found, in words."""
+        """The estimate in words."""
 
     def on_mount(self) -> None:
         self.query(Field).first().widget.focus()
@@ -190,12 +174,10 @@ class RunForm(Dialogue):
         self._unlisten()
 
     async def on_button_pressed(self, event: Button.Pressed) -> None:
-        """Do what the button says."""
         await self.run_action(event.button.id or "leave")
 
     @work(exclusive=True, group="estimate")
     async def action_estimate(self) -> None:
-        """Check the fields, and say what it would take."""
         if (order := await self._checked(starts=False)) is not None:
             self._say(_("Estimating: some questions are tried, nothing is written."))
             self.job = self.bench.jobs.start(self.estimate(order))
@@ -206,25 +188,21 @@ class RunForm(Dialogue):
             self.dismiss(order)
 
     async def action_leave(self) -> None:  # type: ignore[override]
-        """Close; an estimate under way is given up."""
         if self.job is not None and self.job.state is State.RUNNING:
             await self.job.kill()
         self.dismiss(None)
 
     def field(self, name: str) -> Field:
-        """A field by its name."""
         return next(one for one in self.query(Field) if one.name == name)
 
     def chosen(self, name: str) -> str:
-        """What is chosen in a field of choices."""
         return str(self.query_one(f"#{name}", Select).value)
 
     def typed(self, name: str) -> str:
-        """What is typed into a field."""
         return self.query_one(f"#{name}", Input).value.strip()
 
     def fill(self, name: str, values: Iterable[str]) -> None:
-        """Offer values in a field of choices; what is chosen stays."""
+        """Offer values in a field; its choice stays."""
         select: Select[str] = self.query_one(f"#{name}", Select)
         now = str(select.value)
         offered = list(dict.fromkeys(values))
@@ -234,7 +212,7 @@ class RunForm(Dialogue):
 
     def _select(self, name: str, label: str, *values: str) -> Field:
         offered = self._options(name, values or [""])
-        return Field(name, label, widget=Select(offered, allow_blank=False, id=name, compact=True))
+        return _row(name, label, widget=Select(offered, allow_blank=False, id=name, compact=True))
 
     def _options(self, name: str, values: Iterable[str]) -> list[tuple[Content, str]]:
         def called(value: str) -> str:
@@ -244,13 +222,10 @@ class RunForm(Dialogue):
 
     @work(exclusive=True, group="offer")
     async def _offer(self) -> None:
-        try:
-            self.offer(await to_thread(_look_up, self.bench.workspace, self.bench.config()))
-        except LocalragError as error:
-            self.bench.tell(error)
+        self.offer(await to_thread(_look_up, self.bench.workspace, self.bench.config()))
 
     async def _checked(self, *, starts: bool) -> Order | None:
-        """The order, or None where the fields say what is wrong."""
+        """The order, or None after showing an error at its field."""
         for one in self.query(Field):
             one.tell(None)
         order = self.order()
@@ -278,7 +253,7 @@ class RunForm(Dialogue):
 
 
 class BatchDialogue(RunForm):
-    """Asks for the two files and what answers; gives back a `BatchOrder`."""
+    """Asks for two files and the method; returns a `BatchOrder`."""
 
     HEADING: ClassVar[str] = N_("New batch")
     NEEDED: ClassVar[str] = N_("Needed: a file of questions, and where the answers go.")
@@ -288,30 +263,24 @@ class BatchDialogue(RunForm):
         self._proposed = ""
 
     def fields(self) -> Iterator[Field]:
-        """The files, then what answers."""
         config = self.bench.config()
         hint = _("file of questions, .jsonl or .csv")
-        yield Field("questions", _("Questions"), is_path=True, hint=hint)
+        about = _(
+            'JSON Lines, each line {"id": "1", "question": "…"}, or CSV or Excel with the'
+            " header id,question; id may be left out"
+        )
+        yield _row("questions", _("Questions"), is_path=True, hint=hint, about=about)
         hint = _("file for the answers, .jsonl")
-        yield Field("answers", _("Answers"), is_path=True, hint=hint)
+        yield _row("answers", _("Answers"), is_path=True, hint=hint)
         yield self._select("corpus", _("Corpus"), self.bench.corpus)
         yield self._select("method", _("Method"), config.method.name)
         yield self._select("model", _("Model"), config.chat.model)
-        yield Field("as_of", _("Day of the law"), config.retrieval.as_of, hint=_("today"))
+        yield _row("as_of", _("Day of the law"), config.retrieval.as_of, hint=_("today"))
         number = TextField(id="concurrency", type="integer", placeholder=_("as the settings say"))
-        yield Field("concurrency", _("At the same time"), widget=number)
-
-    def on_mount(self) -> None:
-        """Say what a file of questions holds."""
-        self.field("questions").explain(
-            _(
-                'JSON Lines, each line {"id": "1", "question": "…"}, or CSV or Excel with the'
-                " header id,question; id may be left out"
-            )
-        )
+        yield _row("concurrency", _("At the same time"), widget=number)
 
     def on_input_changed(self, event: Input.Changed) -> None:
-        """The answers lie beside the questions, unless somebody says something else."""
+        """Propose a file of answers beside the questions, unless another is typed."""
         answers = self.query_one("#answers", Input)
         if event.input.id == "questions":
             before, self._proposed = self._proposed, _beside(event.value)
@@ -319,7 +288,6 @@ class BatchDialogue(RunForm):
                 answers.value = self._proposed
 
     def offer(self, there: RunChoices) -> None:
-        """Offer what there is, and what the settings name."""
         for name, values in (
             ("corpus", there.corpora),
             ("method", ("", *there.methods)),
@@ -328,7 +296,6 @@ class BatchDialogue(RunForm):
             self.fill(name, [*values, self.chosen(name)])
 
     def order(self) -> BatchOrder | Wrong:
-        """The two files must be named."""
         for path in self.query(PathInput):
             if not path.value.strip():
                 return path.id or "", UsageError(_("No file is named."), _("Type its path."))
@@ -351,7 +318,7 @@ class BatchDialogue(RunForm):
         )
 
     def check(self, order: Order, *, starts: bool) -> Order | Wrong:
-        """The questions can be read, and the answers go with what is written already."""
+        """Check that the questions are readable, and that earlier answers fit."""
         from localrag.corpus.config import load
         from localrag.ops.batch.folder import BatchFolder
         from localrag.ops.batch.origin import origin_of
@@ -380,11 +347,9 @@ class BatchDialogue(RunForm):
         return replace(order, questions=questions, out=folder.named)
 
     def estimate(self, order: Order) -> Job:
-        """Some questions are tried."""
         return Job(_("Estimate"), functions.estimate, (order,))
 
     def expected(self, value: object) -> str:
-        """Rows, time and tokens."""
         found = cast("BatchEstimate", value)
         words = [ngettext("{n} row", "{n} rows", found.rows).format(n=f"{found.rows:,}")]
         words.append(_("{n} to ask").format(n=f"{found.left:,}"))
@@ -404,7 +369,7 @@ class BatchDialogue(RunForm):
             )
         if found.failed:
             words.append(
-                _("{n} of {sampled} that were tried failed").format(
+                _("{n} of {sampled} tried questions failed").format(
                     n=found.failed, sampled=found.sampled
                 )
             )
@@ -412,15 +377,8 @@ class BatchDialogue(RunForm):
 
 
 class EvaluationDialogue(RunForm):
-    """Asks for the questions and what is measured; gives back an `EvaluationOrder`."""
+    """Asks for questions and methods; returns an `EvaluationOrder`."""
 
-    CSS: ClassVar[str] = """
-    /* So many fields are scrolled, and the buttons below them stay. */
-    EvaluationDialogue > .box {
-        height: 96%; max-height: 30;
-        VerticalScroll { height: 1fr; }
-    }
-    """
     HEADING: ClassVar[str] = N_("New evaluation")
     NEEDED: ClassVar[str] = N_(
         "Needed: questions (a dataset or a file) and a method (Space chooses it)."
@@ -431,43 +389,36 @@ class EvaluationDialogue(RunForm):
         self._there = RunChoices()
 
     def fields(self) -> Iterator[Field]:
-        """The questions, then what answers them, then how."""
         yield self._select("dataset", _("Dataset"))
         hint = _("questions of your own, .jsonl or .json")
-        yield Field("file", _("or a file"), is_path=True, hint=hint)
+        about = _(
+            "each with id, question, options (2 to 8) and answer: the label of the right one; it"
+            " suits methods that choose between options"
+        )
+        yield _row("file", _("or a file"), is_path=True, hint=hint, about=about)
         yield self._select("split", _("Split"))
-        yield Field("methods", _("Methods"), widget=CheckList(id="methods"))
-        yield Field("models", _("Models"), widget=CheckList(id="models"))
+        yield _row("methods", _("Methods"), widget=CheckList(id="methods"))
+        yield _row("models", _("Models"), widget=CheckList(id="models"))
         yield self._select("judge", _("Judge"))
         yield self._select("corpus", _("Corpus"))
         yield self._select("orders", _("Orders"), "1", "2", "3", "4")
         number = TextField(id="limit", type="integer", placeholder=_("all"))
-        yield Field("limit", _("Questions"), widget=number)
-        yield Field("run", _("Name"), hint=_("the time of its beginning"))
-
-    def on_mount(self) -> None:
-        """Say what a file of questions must hold."""
-        needed = _(
-            "each with id, question, options (2 to 8) and answer: the label of the right one; it"
-            " suits methods that choose between options"
-        )
-        self.field("file").explain(needed)
+        yield _row("limit", _("Questions"), widget=number)
+        yield _row("run", _("Name"), hint=_("the time of its beginning"))
 
     def on_select_changed(self, event: Select.Changed) -> None:
-        """The splits are those of the dataset."""
         if event.select.id == "dataset":
             self.fill("split", ["", *self._there.datasets.get(str(event.value), ())])
 
     def on_selection_list_selection_highlighted(
         self, event: SelectionList.SelectionHighlighted[str]
     ) -> None:
-        """Say what the method under the cursor does."""
         if event.selection_list.id == "methods":
             about = self._there.methods.get(event.selection.value, ())
             self.field("methods").explain("\n".join(about))
 
     def offer(self, there: RunChoices) -> None:
-        """Offer what there is; datasets that are not at hand are brought in first."""
+        """Offer datasets at hand, corpora, methods and models."""
         self._there = there
         self.fill("dataset", ["", *(name for name, splits in there.datasets.items() if splits)])
         self.fill("corpus", ["", *there.corpora])
@@ -484,7 +435,6 @@ class EvaluationDialogue(RunForm):
             self.field(name).display = bool(values)
 
     def order(self) -> EvaluationOrder | Wrong:
-        """Questions and a method must be named."""
         file, dataset = self.typed("file"), self.chosen("dataset")
         methods = tuple(self.query_one("#methods", CheckList).selected)
         if not (file or dataset):
@@ -493,7 +443,7 @@ class EvaluationDialogue(RunForm):
             return "methods", UsageError(_("No method is chosen."), _("The space bar chooses one."))
         return EvaluationOrder(
             home=self.bench.workspace.home,
-            # The corpus that is measured where the dataset brings none along.
+            # The corpus for datasets without their own.
             overrides={**self.bench.overrides, "corpus": self.bench.corpus},
             dataset=str(as_path(file).absolute()) if file else dataset,
             split="" if file else self.chosen("split"),
@@ -507,7 +457,7 @@ class EvaluationDialogue(RunForm):
         )
 
     def check(self, order: Order, *, starts: bool) -> Order | Wrong:
-        """The questions can be read, the methods suit them, the name is free."""
+        """Check that questions are readable, methods suit them, and the name is free."""
         from localrag.evaluation import record
 
         assert isinstance(order, EvaluationOrder)
@@ -524,16 +474,17 @@ class EvaluationDialogue(RunForm):
         return order
 
     def estimate(self, order: Order) -> Job:
-        """Nothing is asked: what the questions look like says it."""
         return Job(_("Estimate"), functions.forecast, (order,))
 
     def expected(self, value: object) -> str:
-        """What each entry would take, a line each."""
         return "\n".join(map(_expected, cast("Sequence[Forecast]", value)))
 
 
+_row = partial(Field, beside=True)
+
+
 def _entry(name: str, widest: int, about: str = "") -> Content:
-    """A name, and what it is about as far as there is room; below the list it stands in full."""
+    """A name and the beginning of its description; the full text is below the list."""
     if not about:
         return Content(one_line(name))
     beside = (f"  {about}", "$foreground-muted")

@@ -1,23 +1,26 @@
-"""What a run does in its process: what is ordered, what is done, what it tells the screen."""
+"""Orders of runs, their work in a process of its own, and the list of runs."""
 
 import logging
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from localrag.corpus.config import Config, load
 from localrag.corpus.workspace import Workspace
-from localrag.language import _
+from localrag.language import N_, _
 from localrag.text.facts import Fact, FactKind
 from localrag.text.progress import Progress
-from localrag_tui.jobs.step import Steps
+from localrag_tui.work.jobs import JobOutcome, Steps
 
 if TYPE_CHECKING:
     from localrag.evaluation.planning import Plan
+    from localrag.evaluation.record import Run
     from localrag.evaluation.runner import Forecast
     from localrag.evaluation.types import Questions
-    from localrag.ops.batch import BatchEstimate, BatchReport
+    from localrag.ops.batch import BatchEstimate, BatchReport, KnownBatch
+    from localrag.ops.batch.rows import WrittenRows
 
 Tell = Callable[[object], None]
 
@@ -27,11 +30,7 @@ class BatchOrder:
     """A batch.
 
     Attributes:
-        home: of the workspace.
-        overrides: settings, by dotted key.
-        questions, out: the tables, absolute.
-        concurrency: questions at the same time; 0 for what the settings say.
-        retry_failed: whether failed rows are asked again.
+        concurrency: questions at the same time; 0 for the setting.
     """
 
     home: Path
@@ -44,7 +43,6 @@ class BatchOrder:
 
     @property
     def key(self) -> str:
-        """What tells it from other runs; see `RunLine`."""
         from localrag.ops.batch.document import rows_beside
 
         return str(rows_beside(self.out))
@@ -55,20 +53,13 @@ class EvaluationOrder:
     """An evaluation.
 
     Attributes:
-        home: of the workspace.
-        overrides: settings, by dotted key.
         dataset: a name, or the path of a file of questions.
-        split: "" for the first that is at hand.
-        corpus: what is searched; "" for that of the dataset, else that of the overrides.
-        methods: their names.
-        models: chat models; none for that of the settings.
-        stages: orders of stages; none for that of the settings.
-        judge: "" for none.
-        orders: of the options.
+        split: "" for the first one at hand.
+        corpus: "" for the corpus of the dataset, else of the overrides.
+        models: chat models; empty for the setting.
+        stages: orders of stages; empty for the setting.
         limit: questions, from the first; 0 for all.
-        run: its name; "" for that of the run that asks the same, else the time.
-        folder: where it lies, of one that was begun.
-        retry_failed: whether failed questions are asked again.
+        run: its name; "" for the run with the same questions, else the time.
     """
 
     home: Path
@@ -88,12 +79,10 @@ class EvaluationOrder:
 
     @property
     def key(self) -> str:
-        """What tells it from other orders: its folder; "" where it has none yet."""
         return self.folder
 
 
-# What is told of the events of localrag: values of their own, so that the screen need not import
-# what runs a batch.
+# Own events: the screen need not import the code that runs a batch.
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,10 +97,9 @@ class EntryStep:
     """A part of an evaluation begins.
 
     Attributes:
-        name: of the entry.
         order: of the options, from 0.
-        judge: the model that judges its answers; "" where they are asked for.
-        place, of: which part of how many.
+        judge: the judging model; "" while questions are asked.
+        place, of: number of the part, and of all parts.
     """
 
     name: str
@@ -132,53 +120,13 @@ class EntryHalted:
 
 @dataclass(frozen=True, slots=True)
 class Warned:
-    """What our packages write to the log: a server that was asked again, say."""
+    """A log message of our packages, such as a repeated request to a server."""
 
     message: str
 
 
-@dataclass(frozen=True, slots=True)
-class BatchEnded:
-    """What a batch came to."""
-
-    answered: int
-    failed: int
-
-    def told(self) -> str:
-        """In a line."""
-        return _("{answered} answered, {failed} failed").format(
-            answered=f"{self.answered:,}", failed=f"{self.failed:,}"
-        )
-
-    def details(self) -> list[str]:
-        """Line by line."""
-        return [self.told()]
-
-
-@dataclass(frozen=True, slots=True)
-class EvaluationEnded:
-    """What an evaluation came to.
-
-    Attributes:
-        asked: questions of this call.
-        stopped: what could not go on, and why, a line each.
-    """
-
-    asked: int
-    stopped: tuple[str, ...]
-
-    def told(self) -> str:
-        """In a line."""
-        asked = _("{n} asked now; the report is written").format(n=f"{self.asked:,}")
-        return "\n".join((asked, *self.stopped))
-
-    def details(self) -> list[str]:
-        """Line by line."""
-        return self.told().splitlines()
-
-
-def batch(tell: Tell, order: BatchOrder) -> BatchEnded:
-    """Run a batch, or go on with it; errors are those of `localrag.ops.batch.run`."""
+def batch(tell: Tell, order: BatchOrder) -> JobOutcome:
+    """Run or resume a batch; errors as in `localrag.ops.batch.run`."""
     from localrag.ops.batch import run
 
     workspace, config = _place(order)
@@ -192,11 +140,14 @@ def batch(tell: Tell, order: BatchOrder) -> BatchEnded:
         retry_failed=order.retry_failed,
         on_event=_Told(tell),
     )
-    return BatchEnded(report.answered, sum(report.failed.values()))
+    told = _("{answered} answered, {failed} failed").format(
+        answered=f"{report.answered:,}", failed=f"{sum(report.failed.values()):,}"
+    )
+    return JobOutcome(told)
 
 
 def estimate(tell: Tell, order: BatchOrder) -> "BatchEstimate":
-    """What a batch would take; errors are those of `localrag.ops.batch.estimate`."""
+    """Estimate a batch; errors as in `localrag.ops.batch.estimate`."""
     from localrag.ops.batch import estimate
 
     workspace, config = _place(order)
@@ -211,8 +162,8 @@ def estimate(tell: Tell, order: BatchOrder) -> "BatchEstimate":
     )
 
 
-def evaluation(tell: Tell, order: EvaluationOrder) -> EvaluationEnded:
-    """Run an evaluation, or go on with it; errors are those of `plan` and `evaluate`."""
+def evaluation(tell: Tell, order: EvaluationOrder) -> JobOutcome:
+    """Run or resume an evaluation; errors as in `plan` and `evaluate`."""
     from localrag.evaluation.record import planned, recorded
     from localrag.evaluation.runner import evaluate
 
@@ -231,12 +182,13 @@ def evaluation(tell: Tell, order: EvaluationOrder) -> EvaluationEnded:
 
     finished = evaluate(asks, run=order.run, retry_failed=order.retry_failed, on_event=listen)
     tell(FolderMade(str(finished.folder)))
-    stopped = (f"{name}: {error}" for name, error in finished.stopped.items())
-    return EvaluationEnded(finished.asked, tuple(stopped))
+    asked = _("{n} asked now; the report is written").format(n=f"{finished.asked:,}")
+    lines = (asked, *(f"{name}: {error}" for name, error in finished.stopped.items()))
+    return JobOutcome("\n".join(lines), lines)
 
 
 def forecast(tell: Tell, order: EvaluationOrder) -> "Sequence[Forecast]":
-    """What an evaluation would take; errors are those of `plan`."""
+    """Estimate an evaluation; errors as in `plan`."""
     from localrag.evaluation.runner import forecast
 
     del tell
@@ -244,7 +196,7 @@ def forecast(tell: Tell, order: EvaluationOrder) -> "Sequence[Forecast]":
 
 
 def load_questions(order: EvaluationOrder) -> "Questions":
-    """The questions of an evaluation; errors are those of `load` of datasets."""
+    """The questions of an evaluation; errors as in `loading.load`."""
     from localrag.evaluation.datasets import loading
 
     workspace = Workspace.locate(order.home)
@@ -253,7 +205,7 @@ def load_questions(order: EvaluationOrder) -> "Questions":
 
 
 def plan(order: EvaluationOrder, questions: "Questions") -> "Plan":
-    """What an evaluation asks; errors are those of `localrag.evaluation.planning.plan`."""
+    """The plan of an evaluation; errors as in `localrag.evaluation.planning.plan`."""
     from localrag.evaluation.datasets import loading
     from localrag.evaluation.planning import plan
 
@@ -275,7 +227,7 @@ def plan(order: EvaluationOrder, questions: "Questions") -> "Plan":
 
 
 def _corpus(workspace: Workspace, order: EvaluationOrder) -> str:
-    """What is searched: what was chosen, that of the dataset, or that of the settings."""
+    """The chosen corpus, else the corpus of the dataset, else of the settings."""
     from localrag.evaluation.datasets import loading
 
     dataset = loading.find(workspace, order.dataset).dataset
@@ -289,9 +241,9 @@ def _place(order: BatchOrder) -> tuple[Workspace, Config]:
 
 
 class _Told(logging.Handler):
-    """Tells what the screen shows of the events, and no more of it than can be read.
+    """Passes events to the screen, no more than can be read.
 
-    The rows themselves, failed ones too, are read from the file of answers.
+    The rows are read from the file of answers.
     """
 
     def __init__(self, tell: Tell) -> None:
@@ -302,11 +254,10 @@ class _Told(logging.Handler):
             logging.getLogger(package).addHandler(self)
 
     def emit(self, record: logging.LogRecord) -> None:
-        """Tell what was written to the log."""
         self._tell(Warned(record.getMessage()))
 
     def __call__(self, event: object) -> None:
-        """Tell an event of a batch or an evaluation."""
+        """Pass on an event of a batch or an evaluation."""
         from localrag.evaluation.types import Asking, Halted, Judging
 
         match event:
@@ -322,3 +273,283 @@ class _Told(logging.Handler):
                 self._tell(EntryHalted(name, cause, cure))
             case _:
                 pass
+
+
+class RunState(StrEnum):
+    """The states of a run; each is a message."""
+
+    RUNNING = N_("running")
+    ELSEWHERE = N_("elsewhere")
+    STOPPED = N_("stopped")
+    FINISHED = N_("finished")
+    FAILED = N_("failed")
+    MISSING = N_("missing")
+    DAMAGED = N_("damaged")
+
+
+_STYLES = {
+    RunState.RUNNING: "$text-accent",
+    RunState.ELSEWHERE: "$text-accent",
+    RunState.STOPPED: "$text-warning",
+    RunState.FINISHED: "$text-success",
+    RunState.FAILED: "$text-error",
+    RunState.MISSING: "$text-error",
+    RunState.DAMAGED: "$text-error",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class RunPart:
+    """A file of answers: of a batch, or of one order of an entry of an evaluation.
+
+    Attributes:
+        name: of the entry; "" for a batch.
+        order: of the options, from 0.
+        done, failed: questions with an answer, and with an error.
+        tally: rows by status or type of error.
+    """
+
+    name: str
+    order: int
+    path: Path
+    total: int
+    done: int
+    failed: int
+    tally: Mapping[str, int]
+    stopped: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class RunLine:
+    """A run.
+
+    Attributes:
+        key: file of answers, folder of an evaluation, or note.
+        started, finished: ISO date and time (UTC); "" if unknown.
+        order: to resume it; None if unknown.
+    """
+
+    key: str
+    name: str
+    about: str
+    state: RunState
+    started: str = ""
+    finished: str = ""
+    parts: tuple[RunPart, ...] = ()
+    order: BatchOrder | EvaluationOrder | None = None
+    cause: str = ""
+    cure: str = ""
+    known: "KnownBatch | None" = None
+    folder: Path | None = None
+
+    @property
+    def done(self) -> int:
+        """Questions with an answer or an error; each order counts."""
+        return sum(part.done for part in self.parts)
+
+    @property
+    def total(self) -> int:
+        return sum(part.total for part in self.parts)
+
+    @property
+    def failed(self) -> int:
+        return sum(part.failed for part in self.parts)
+
+    @property
+    def tally(self) -> dict[str, int]:
+        """Questions by status or type of error, most frequent first."""
+        found: dict[str, int] = {}
+        for part in self.parts:
+            for outcome, n in part.tally.items():
+                found[outcome] = found.get(outcome, 0) + n
+        return dict(sorted(found.items(), key=lambda item: -item[1]))
+
+
+@dataclass
+class Runs:
+    """Reads the runs of a workspace, in a thread; unchanged files are not read again.
+
+    Attributes:
+        overrides: settings of the command line, for started runs, too.
+    """
+
+    workspace: Workspace
+    overrides: Mapping[str, object]
+    _books: dict[Path, "WrittenRows"] = field(default_factory=dict)
+
+    def lines(self) -> list[RunLine]:
+        found = [*self._batches(), *self._evaluations()]
+        return sorted(found, key=lambda line: line.started, reverse=True)
+
+    def forget(self, batch: "KnownBatch") -> None:
+        """Remove a batch from the list; errors as in `localrag.ops.batch.forget`."""
+        from localrag.ops.batch import forget
+
+        forget(self.workspace, batch)
+
+    def book(self, path: Path) -> "WrittenRows":
+        """A file of answers as it is now.
+
+        Raises:
+            OSError: it cannot be read.
+        """
+        from localrag.ops.batch.rows import WrittenRows
+
+        book = self._books.setdefault(path, WrittenRows(path))
+        book.refresh()
+        return book
+
+    def _batches(self) -> Iterator[RunLine]:
+        from localrag.ops.batch import known, registry
+
+        yield from map(self._batch, known(self.workspace))
+        yield from map(_damaged, registry.damaged(self.workspace))
+
+    def _batch(self, batch: "KnownBatch") -> RunLine:
+        from localrag.ops.batch.folder import BatchFolder
+        from localrag.ops.batch.origin import read
+
+        folder = BatchFolder(batch.out)
+        missing = batch.missing()
+        origin = read(folder.origin) or {}
+        part = self._part("", 0, batch.out, batch.rows)
+        state, cause, cure = RunState.STOPPED, batch.cause, batch.cure
+        if folder.busy:
+            state, cause, cure = RunState.ELSEWHERE, "", ""
+        elif missing:
+            state, cause = RunState.MISSING, ", ".join(map(str, missing))
+        elif cause:
+            state = RunState.FAILED
+        elif batch.finished:
+            state = RunState.FINISHED
+        words = (batch.questions.name if batch.questions else "-", batch.corpus, _made(origin))
+        return RunLine(
+            key=str(batch.out),
+            name=batch.out.name,
+            about=" · ".join(filter(None, words)),
+            state=state,
+            started=batch.started,
+            finished=batch.finished,
+            parts=(part,),
+            order=self._batch_order(batch, origin) if origin else None,
+            cause=cause,
+            cure=cure,
+            known=batch,
+        )
+
+    def _batch_order(self, batch: "KnownBatch", origin: Mapping[str, object]) -> BatchOrder | None:
+        from localrag.ops.batch.origin import settings_of
+
+        if batch.questions is None:
+            return None
+        overrides = {**self.overrides, **settings_of(origin)}
+        return BatchOrder(
+            self.workspace.home,
+            batch.corpus,
+            overrides,
+            batch.questions,
+            batch.document or batch.out,
+            batch.concurrency,
+        )
+
+    def _evaluations(self) -> Iterator[RunLine]:
+        from localrag.evaluation import record
+
+        for folder, run in record.recorded(self.workspace):
+            yield self._evaluation(folder, run)
+        yield from map(_damaged, record.damaged(self.workspace))
+
+    def _evaluation(self, folder: Path, run: "Run") -> RunLine:
+        from localrag.ops.batch.folder import BatchFolder
+
+        parts = tuple(
+            self._part(entry.name, order, self.workspace.home / path, run.n, entry.stopped)
+            for entry in run.entries
+            for order, path in enumerate(entry.answers)
+        )
+        stopped = [f"{entry.name}: {entry.stopped}" for entry in run.entries if entry.stopped]
+        state = RunState.FINISHED if run.finished else RunState.STOPPED
+        if not run.finished:
+            if any(BatchFolder(part.path).busy for part in parts):
+                state = RunState.ELSEWHERE
+            elif stopped:
+                state = RunState.FAILED
+        return RunLine(
+            key=str(folder),
+            name=f"{run.dataset}/{folder.name}",
+            about=" · ".join((run.split, ", ".join(entry.name for entry in run.entries))),
+            state=state,
+            started=run.started,
+            finished=run.finished,
+            parts=parts,
+            order=self._evaluation_order(folder, run),
+            cause="\n".join(stopped) if state is RunState.FAILED else "",
+            folder=folder,
+        )
+
+    def _evaluation_order(self, folder: Path, run: "Run") -> EvaluationOrder:
+        from localrag.ops.batch.origin import settings_of
+
+        overrides = dict(self.overrides)
+        for entry in run.entries:
+            overrides |= settings_of(entry.made_with)
+        made = [entry.made_with for entry in run.entries]
+        return EvaluationOrder(
+            home=self.workspace.home,
+            overrides=overrides,
+            dataset=run.dataset,
+            methods=tuple(dict.fromkeys(entry.method for entry in run.entries)),
+            split=run.split,
+            corpus=run.corpus,
+            models=_distinct(made, "chat.model"),
+            stages=_distinct(made, "method.stages"),
+            judge=str(run.judge.get("judge.model", "")),
+            orders=run.orders,
+            limit=run.n,
+            run=folder.name,
+            folder=str(folder),
+        )
+
+    def _part(self, name: str, order: int, path: Path, total: int, stopped: str = "") -> RunPart:
+        try:
+            book = self.book(path)
+        except OSError as error:
+            return RunPart(name, order, path, total, 0, 0, {}, error.strerror or str(error))
+        # Another run may have asked more of the same questions.
+        tally = book.tally(total)
+        failed = len(book.numbers(failed=True, up_to=total))
+        return RunPart(name, order, path, total, tally.total(), failed, tally, stopped)
+
+
+def _made(origin: Mapping[str, object]) -> str:
+    return " ".join(str(origin[key]) for key in ("method", "chat.model") if origin.get(key))
+
+
+def _distinct(made: list[dict[str, object]], key: str) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(str(one[key]) for one in made if one.get(key)))
+
+
+def _damaged(path: Path) -> RunLine:
+    return RunLine(str(path), path.name, "", RunState.DAMAGED, cause=str(path))
+
+
+def state(line: RunLine) -> tuple[str, str]:
+    """The state of a run, with its style."""
+    return _(line.state.value), _STYLES[line.state]
+
+
+def problem(line: RunLine) -> tuple[str, str]:
+    """The problem of a run, and its cure."""
+    match line.state:
+        case RunState.MISSING:
+            return (
+                _("Moved or removed: {files}").format(files=line.cause),
+                _("Put them back, or take the run off this list: nothing else is lost."),
+            )
+        case RunState.DAMAGED:
+            return (
+                _("The record of this run cannot be read: {file}").format(file=line.cause),
+                _("Restore it from a copy, or start the run again: answers are kept."),
+            )
+        case _:
+            return line.cause, line.cure

@@ -1,1 +1,1 @@
-"""Search: a corpus searched without asking, as one types, and each stage's ranking side by side."""
+"""Search while typing, without asking; the ranking of each stage side by side."""

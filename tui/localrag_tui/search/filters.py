@@ -1,65 +1,217 @@
-"""The dialogue in which a search is narrowed, to laws by their names too."""
+"""The filters of a search: their names, the line of filters in use, the dialogue."""
 
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
 from rich.cells import cell_len, set_cell_size
-from textual import on
+from textual import on, widgets
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Horizontal, Vertical
 from textual.content import Content
-from textual.widgets import Button, Input, Label, SelectionList, Static
+from textual.events import Click
+from textual.widgets import Button, Input, SelectionList, Static
 from textual.widgets.selection_list import Selection
 
-from localrag.corpus.types import Label as CorpusLabel
-from localrag.errors import LocalragError, UsageError
+from localrag.corpus.facets import KIND
+from localrag.corpus.types import FACETS, KINDS, Label
+from localrag.errors import LocalragError, NotFoundError, UsageError
 from localrag.language import N_, _
 from localrag.search.types import Filters
+from localrag.text.harmless import cut, one_line
 from localrag_tui.library import Library
 from localrag_tui.screen import Dialogue
-from localrag_tui.search.facets import (
-    TITLES,
-    Facets,
-    facet_title,
-    kind_name,
-    layer_name,
-    value_title,
-)
-from localrag_tui.shown import one_line
-from localrag_tui.widgets.listing import CheckList
-from localrag_tui.widgets.paragraph import Paragraph
-from localrag_tui.widgets.text_field import TextField, as_day
-from localrag_tui.wording import cure_of
-from localrag_tui.work.latest import Latest
+from localrag_tui.shell.base import Latest
+from localrag_tui.shell.form import TextField, as_day
+from localrag_tui.shell.listing import CheckList
+from localrag_tui.shell.paragraph import Paragraph
+from localrag_tui.shown import called, cure_of
 
 if TYPE_CHECKING:
     from localrag.corpus.store import CorpusStore
     from localrag.law.names import LawNames
+
+_NONE = Filters()
+_LAYERS = {
+    "articles": N_("articles"),
+    "passages": N_("passages"),
+    "triples": N_("facts (subject, value)"),
+}
+
+
+def kind_name(name: str) -> str:
+    """The name of a type of law or a kind of document."""
+    return called(name, KINDS)
+
+
+def facet_title(key: str) -> str:
+    """The name of a facet."""
+    return called(key, FACETS)
+
+
+def value_title(label: Label) -> str:
+    """The name of a value of a facet."""
+    return kind_name(label.value) if label.key == KIND else one_line(label.value)
+
+
+def layer_name(name: str) -> str:
+    """The name of a layer."""
+    return called(name, _LAYERS)
+
+
+TITLES = {
+    "documents": N_("law"),
+    "law_types": N_("type"),
+    "kinds": N_("format"),
+    "layers": N_("layer"),
+    "where": N_("metadata"),
+    "dates": N_("as of"),
+}
+"""The names of the filters, in the order shown."""
+
+ABOUT = {
+    "documents": N_("Only these laws are searched"),
+    "law_types": N_("Only laws of these types are searched"),
+    "kinds": N_("Only documents of these kinds are searched"),
+    "layers": N_("Only these layers are searched"),
+    "where": N_("Only documents with these values are searched"),
+    "dates": N_("Only texts in force at these dates are searched"),
+}
+"""The effect of each filter."""
+
+
+@dataclass(frozen=True, slots=True)
+class Facets:
+    """The values in a corpus.
+
+    Attributes:
+        lacking: labels in the filters missing from the corpus.
+    """
+
+    law_types: dict[str, int]
+    kinds: dict[str, int]
+    layers: tuple[str, ...]
+    titles: dict[str, str]
+    lacking: frozenset[Label] = frozenset()
+
+
+def facets(store: "CorpusStore", names: "LawNames", filters: Filters = _NONE) -> Facets:
+    """The values in a corpus, and the labels missing from it."""
+    from collections import Counter
+
+    from localrag.search.indexing.state import LAYERS
+
+    types = Counter(row.law_type for row in names.rows.values() if row.law_type)
+    titles = {law_id: row.title for law_id, row in names.rows.items()}
+    lacking = frozenset(label for label in filters.where if not _has(store, label))
+    return Facets(dict(types.most_common()), store.kinds(), LAYERS, titles, lacking)
+
+
+def _has(store: "CorpusStore", label: Label) -> bool:
+    try:
+        return bool(store.facets.canonical((label,)))
+    except (UsageError, NotFoundError):
+        return False
+
+
+def kept(filters: Filters, known: Facets) -> Filters:
+    """The filters without values missing from the corpus."""
+    return Filters(
+        tuple(law_id for law_id in filters.documents if law_id in known.titles),
+        tuple(kind for kind in filters.kinds if kind in known.kinds),
+        tuple(name for name in filters.law_types if name in known.law_types),
+        tuple(layer for layer in filters.layers if layer in known.layers),
+        filters.date_from,
+        filters.date_to,
+        tuple(label for label in filters.where if label not in known.lacking),
+    )
+
+
+def in_words(filters: Filters, known: Facets) -> dict[str, str]:
+    """The value of each filter in words; "" if it is not set."""
+    titles = known.titles
+    return {
+        "documents": _listed([one_line(titles.get(law, law)) for law in filters.documents]),
+        "law_types": _listed([kind_name(name) for name in filters.law_types]),
+        "kinds": _listed([kind_name(name) for name in filters.kinds]),
+        "layers": _listed([layer_name(name) for name in filters.layers]),
+        "where": _listed([value_title(label) for label in filters.where]),
+        "dates": _span(filters.date_from, filters.date_to),
+    }
+
+
+def _listed(values: list[str]) -> str:
+    if len(values) < 2:
+        return "".join(values)
+    return _("{first} and {n} more").format(first=values[0], n=len(values) - 1)
+
+
+def _span(start: str, end: str) -> str:
+    if start and end:
+        return f"{start} - {end}"
+    if start:
+        return _("from {date}").format(date=start)
+    return _("until {date}").format(date=end) if end else ""
+
+
+# Cells around a value: padding, margin, colon, "only".
+_AROUND = 11
+_NARROWEST = 8
+
+
+class FilterChips(Horizontal, can_focus=True):
+    """The filters in use, else all filters; a click or Enter edits them."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("enter", "screen.filters", N_("Filters"), id="search.edit", show=False),
+        Binding("down", "screen.to_hits", N_("To the results"), id="search.results_below"),
+    ]
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._values: dict[str, str] = {}
+        self._chips = {facet: Static(id=f"chip-{facet}", classes="chip") for facet in TITLES}
+
+    def compose(self) -> ComposeResult:
+        yield from self._chips.values()
+
+    def show(self, values: dict[str, str]) -> None:
+        """Show the value of each filter; "" if it is not set."""
+        self._values = {facet: value for facet, value in values.items() if value}
+        self._write()
+
+    def on_resize(self) -> None:
+        self._write()
+
+    async def on_click(self, event: Click) -> None:
+        event.stop()
+        await self.run_action("screen.filters")
+
+    def _write(self) -> None:
+        titles = {facet: _(TITLES[facet]) for facet in self._values or TITLES}
+        taken = sum(cell_len(title) + _AROUND for title in titles.values())
+        room = max(_NARROWEST, (self.size.width - taken) // len(titles))
+        for facet, chip in self._chips.items():
+            chip.set_class(facet in titles, "-shown")
+            chip.set_class(facet in self._values, "-on")
+            if facet not in titles:
+                continue
+            value = self._values.get(facet, "")
+            only = _("only {value}").format(value=cut(value, room))
+            shown = (only, "bold $accent") if value else _("all")
+            chip.update(Content.assemble(f"{titles[facet]}: ", shown))
+            chip.tooltip = Content(f"{_(ABOUT[facet])}: {value or _('all')}")
 
 
 _OFFERED = 30
 
 
 class Choice(Vertical):
-    """A field, and below it what is chosen, then what fits what is typed.
+    """A field; below it the chosen values, then the values matching its text."""
 
-    Args:
-        library: the corpus.
-        chosen: what is chosen already.
-
-    Attributes:
-        chosen: what is chosen, in the order in which it was.
-    """
-
-    DEFAULT_CSS: ClassVar[str] = """
-    Choice {
-        height: 1fr;
-        Input, Input:focus { height: 1; border: none; padding: 0 1; background: $panel; }
-    }
-    """
     EXAMPLES: ClassVar[str] = ""
-    """What stands in the field while it is empty; a message."""
+    """The placeholder of the field, a message."""
 
     def __init__(self, library: Library, chosen: Iterable[str]) -> None:
         super().__init__()
@@ -76,7 +228,7 @@ class Choice(Vertical):
         self._show([])
 
     async def fitting(self, typed: str) -> Sequence[str]:
-        """What fits what is typed, the likeliest first.
+        """Values matching the typed text, likeliest first.
 
         Raises:
             LocalragError: the corpus cannot be read.
@@ -84,7 +236,6 @@ class Choice(Vertical):
         raise NotImplementedError
 
     def named(self, value: str) -> Content:
-        """What is shown for something that can be chosen."""
         raise NotImplementedError
 
     @on(Input.Changed)
@@ -94,7 +245,7 @@ class Choice(Vertical):
 
     @on(Input.Submitted)
     def _take_first(self, event: Input.Submitted) -> None:
-        """Enter takes the first that fits and is not chosen yet."""
+        """Enter takes the first matching value not chosen yet."""
         event.stop()
         offered = [value for value in self._shown if value not in self.chosen]
         if event.value and offered:
@@ -123,18 +274,12 @@ class Choice(Vertical):
         offered.add_options(
             Selection(self.named(value), value, value in self.chosen) for value in self._shown
         )
-        # Nothing is seen of an empty list: Tab goes past it.
+        # Tab skips an empty list.
         offered.display = bool(self._shown)
 
 
 class LawChoice(Choice):
-    """Chooses laws by a part of a name; what is chosen are their ids.
-
-    Args:
-        library: the corpus.
-        titles: the title of each of its laws.
-        chosen: ids of those chosen already.
-    """
+    """Chooses laws by part of a name; the values are their ids."""
 
     EXAMPLES = N_("金商法, 民法 …")
 
@@ -143,7 +288,6 @@ class LawChoice(Choice):
         self._titles = titles
 
     async def fitting(self, typed: str) -> Sequence[str]:
-        """The laws that a part of a name fits."""
 
         def suggested(_: "CorpusStore", names: "LawNames") -> list[str]:
             from localrag.search.finding import suggest
@@ -153,39 +297,30 @@ class LawChoice(Choice):
         return await self.library.read_names(suggested)
 
     def named(self, value: str) -> Content:
-        """The title of a law."""
         return Content(one_line(self._titles.get(value, value)))
 
 
 class LabelChoice(Choice):
-    """Chooses what documents are told apart by, by a part of a value (総務) or ``key=value``.
-
-    Args:
-        library: the corpus.
-        chosen: the labels chosen already.
-    """
+    """Chooses labels by part of a value (総務) or ``key=value``."""
 
     EXAMPLES = N_("政令, 総務省, 罰則 …")
 
-    def __init__(self, library: Library, chosen: Iterable[CorpusLabel]) -> None:
+    def __init__(self, library: Library, chosen: Iterable[Label]) -> None:
         self._labels = {str(label): label for label in chosen}
-        self._counts: dict[CorpusLabel, int] = {}
+        self._counts: dict[Label, int] = {}
         super().__init__(library, self._labels)
 
     @property
-    def labels(self) -> tuple[CorpusLabel, ...]:
-        """The labels that are chosen."""
+    def labels(self) -> tuple[Label, ...]:
         return tuple(self._labels[value] for value in self.chosen)
 
     async def fitting(self, typed: str) -> Sequence[str]:
-        """The labels that somebody may mean."""
         found = await self.library.read(lambda store: store.facets.like(typed, _OFFERED))
         self._labels |= {str(label): label for label, _ in found}
         self._counts |= dict(found)
         return [str(label) for label, _ in found]
 
     def named(self, value: str) -> Content:
-        """The facet and the value of a label, and how many documents have it."""
         label = self._labels[value]
         count = self._counts.get(label)
         return Content.assemble(
@@ -196,38 +331,11 @@ class LabelChoice(Choice):
 
 
 class FilterDialogue(Dialogue):
-    """Gives back the `Filters` that were chosen.
+    """Returns the chosen `Filters`."""
 
-    Args:
-        library: the corpus.
-        known: what it holds.
-        filters: those in use.
-    """
-
-    CSS: ClassVar[str] = """
-    FilterDialogue {
-        & > .box { width: 100; max-width: 100%; height: 30; max-height: 100%; padding: 1 2 0 2; }
-        #choices { height: 1fr; }
-        .column { width: 1fr; }
-        .column.-first { margin-right: 2; }
-        .column > Label { color: $foreground-muted; height: 1; }
-        CheckList, CheckList:focus {
-            height: 1fr; border: none; padding: 0; background-tint: $foreground 0%;
-        }
-        CheckList > .option-list--option-highlighted { background: $surface; }
-        CheckList:focus > .option-list--option-highlighted {
-            color: $foreground; background: $block-cursor-blurred-background; text-style: none;
-        }
-        #dates { height: 1; margin-top: 1; }
-        #dates Label { color: $foreground-muted; margin-right: 1; }
-        #dates Input, #dates Input:focus {
-            width: 18; height: 1; border: none; padding: 0 1; margin-right: 2; background: $panel;
-        }
-    }
-    """
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("ctrl+s", "apply", N_("Use these"), id="filters.apply"),
-        # Before a field, which would cut out what is selected in it.
+        # Before the field, or it would cut its selection.
         Binding("ctrl+x", "clear", N_("No filters"), id="filters.clear", priority=True),
     ]
 
@@ -238,24 +346,23 @@ class FilterDialogue(Dialogue):
         self._filters = filters
 
     def body(self) -> ComposeResult:
-        """Laws and metadata on the left, the rest on the right, dates and buttons below."""
         filters = self._filters
         yield Static(_("Filters"), classes="heading")
         with Horizontal(id="choices"):
             with Vertical(classes="column -first"):
-                yield Label(Content(_("Laws: a name, Enter takes the first")))
+                yield widgets.Label(Content(_("Laws: a name, Enter takes the first")))
                 yield LawChoice(self._library, self._known.titles, filters.documents)
-                yield Label(Content(_("Metadata: Enter takes the first")))
+                yield widgets.Label(Content(_("Metadata: Enter takes the first")))
                 yield LabelChoice(self._library, filters.where)
             with Vertical(classes="column"):
-                yield Label(Content(_("Type, format and layer")))
+                yield widgets.Label(Content(_("Type, format and layer")))
                 yield CheckList(*self._offered(), id="values")
         with Horizontal(id="dates"):
-            yield Label(Content(_("Texts as of: from")))
+            yield widgets.Label(Content(_("Texts as of: from")))
             yield TextField(
                 filters.date_from, placeholder=_("e.g. 2024-04-01"), id="from", max_length=20
             )
-            yield Label(Content(_("to")))
+            yield widgets.Label(Content(_("to")))
             yield TextField(
                 filters.date_to, placeholder=_("e.g. 2025-03-31"), id="to", max_length=20
             )
@@ -270,7 +377,7 @@ class FilterDialogue(Dialogue):
     @on(Button.Pressed, "#apply")
     @on(Input.Submitted, "#from, #to")
     def action_apply(self) -> None:
-        """Give back what is chosen, if the dates are dates."""
+        """Return the chosen filters, if the dates are valid."""
         try:
             start, end = self._date("from"), self._date("to")
             if start and end and start > end:
@@ -285,11 +392,10 @@ class FilterDialogue(Dialogue):
 
     @on(Button.Pressed, "#clear")
     def action_clear(self) -> None:
-        """Give back no filter at all: whoever lifts them need not apply that, too."""
         self.dismiss(Filters())
 
     def _offered(self) -> Iterator[Selection[str]]:
-        """What can be chosen; its value tells facet and value."""
+        """All choices; each value names its filter, too."""
         known, filters = self._known, self._filters
         for name, count in known.law_types.items():
             label = _label("law_types", kind_name(name), f"{count:,}")

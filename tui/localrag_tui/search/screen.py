@@ -1,66 +1,339 @@
-"""The Search screen: what a corpus holds on some words, as they are typed."""
+"""The Search screen: hits while typing, the stages, the source beside them."""
 
 import asyncio
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from datetime import date
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 from textual import on, work
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
-from textual.containers import Horizontal
+from textual.containers import Horizontal, Vertical, VerticalScroll
+from textual.content import Content
 from textual.events import Paste
 from textual.message import Message
-from textual.widgets import Input
+from textual.widgets import ContentSwitcher, Input, OptionList, Static
 
 from localrag.corpus.types import Label
-from localrag.errors import LocalragError
-from localrag.language import N_, _
-from localrag.search.types import Filters, Query
+from localrag.errors import LocalragError, StoreError
+from localrag.language import N_, _, ngettext
+from localrag.search.types import Filters, Hit, Query, Trace
+from localrag.text.facts import Fact
+from localrag.text.harmless import harmless
 from localrag_tui.library import Library
 from localrag_tui.screen import WorkbenchScreen
-from localrag_tui.search.facets import Facets, FilterChips, facets, in_words, kept
-from localrag_tui.search.filters import FilterDialogue
-from localrag_tui.search.found import FoundView, index_notice
-from localrag_tui.shown import harmless
+from localrag_tui.search.filters import Facets, FilterChips, FilterDialogue, facets, in_words, kept
+from localrag_tui.search.results import (
+    Results,
+    StageColumns,
+    explain,
+    journey,
+    left_out,
+    short_place,
+)
+from localrag_tui.shell.base import Latest
+from localrag_tui.shell.form import TextField
+from localrag_tui.shell.keys import key_of
+from localrag_tui.shell.look import sheets
+from localrag_tui.shell.paragraph import Paragraph
+from localrag_tui.shown import cure_of, looked_up, palette
 from localrag_tui.source.pane import SourcePane
 from localrag_tui.spot import OpenSpot, Spot
-from localrag_tui.widgets.text_field import TextField
 from localrag_tui.work.jobs import Job, State
-from localrag_tui.work.latest import Latest
+
+if TYPE_CHECKING:
+    from localrag.corpus.store import CorpusStore
+    from localrag.corpus.workspace import CorpusPaths
+    from localrag.law.names import LawNames
+
+
+def index_notice(store: "CorpusStore", place: "CorpusPaths") -> str:
+    """The problem of the index before a search; "" if it is up to date."""
+    from localrag.search.indexing.state import IndexState, state
+
+    found = state(place, store)
+    if found is IndexState.FRESH:
+        return ""
+    if found is IndexState.BEHIND:
+        words = _("The index is out of date: newer documents are not found.")
+    else:
+        words = _("The corpus has no usable index.")
+    return f"{words} {palette(_('Index the corpus'))}"
+
+
+class Guidance(VerticalScroll, can_focus=False):
+    """A heading, and advice below it."""
+
+    def __init__(self, *, id: str) -> None:  # noqa: A002 - Textual's own
+        super().__init__(id=id)
+        self._title = Paragraph(id="guidance-title")
+        self._lines = Paragraph(id="guidance-lines")
+
+    def compose(self) -> ComposeResult:
+        yield self._title
+        yield self._lines
+
+    def invite(self, corpus: str) -> None:
+        self._say(
+            _("Type to search {corpus}").format(corpus=corpus),
+            [
+                _("Words in Japanese or English: 公開買付け 義務"),
+                _("A provision, found by its number: 金商法27条の36"),
+                _("A question, found by its words."),
+            ],
+        )
+
+    def nothing(self, filters: Filters) -> None:
+        """Say that nothing was found, and give advice."""
+        lines = [
+            _("Fewer words, or others for the same thing, find more."),
+            _("Enter the name of a law with the number of its article to go there: {key}.").format(
+                key=key_of(self.app, "app.jump")
+            ),
+        ]
+        if filters != Filters():
+            words = _("The filters leave out a part of the corpus: Tab, then {key}, removes them.")
+            key = key_of(self.app, "search.clear")
+            lines.insert(0, words.format(key=key))
+        self._say(_("Nothing was found"), lines)
+
+    def failure(self, error: LocalragError) -> None:
+        """Show why no search is possible, and the cure."""
+        lines = [harmless(cure_of(error))] if error.remedy else []
+        if isinstance(error, StoreError):
+            lines.insert(0, palette(_("Add documents"), _("Choose the corpus")))
+        self._say(harmless(error.cause), lines, is_error=True)
+
+    def _say(self, title: str, lines: Sequence[str], *, is_error: bool = False) -> None:
+        self.set_class(is_error, "-error")
+        self._title.show(Content(title))
+        self._lines.show(Content("\n".join(lines)))
+
+
+HITS = 50
+"""Hits of a search."""
+
+# More than the seconds to paint a list.
+_PAINTED_AFTER = 0.05
+
+
+class FoundView(Vertical):
+    """Searches, and shows the hits."""
+
+    @dataclass
+    class Looked(Message):
+        """Another hit is under the cursor, or none."""
+
+        hit: Hit | None
+
+    @dataclass
+    class Opened(Message):
+        """Open a hit."""
+
+        hit: Hit
+
+    def __init__(self, library: Callable[[], Library]) -> None:
+        super().__init__()
+        self.chosen: Hit | None = None
+        self._library = library
+        self._hits: tuple[Hit, ...] = ()
+        self._trace = Trace()
+        self._searches = Latest(self._search)
+        self._explanations = Latest(self._explain)
+        self._query = Query("")
+        self._notice = ""
+        # Attributes, not queries: a search may end while the screen is removed.
+        self._guidance = Guidance(id="guidance")
+        self._results = Results(id="results")
+        self._stages = StageColumns(id="stages")
+        self._switcher = ContentSwitcher(initial="guidance")
+        self._note = Paragraph(Content(""), id="note")
+        self._figures = Static(id="figures")
+
+    def compose(self) -> ComposeResult:
+        with self._switcher:
+            yield self._guidance
+            yield self._results
+            yield self._stages
+        with Horizontal(id="status"):
+            yield self._note
+            yield self._figures
+
+    @property
+    def shows_stages(self) -> bool:
+        return self._switcher.current == "stages"
+
+    async def search(self, query: Query) -> None:
+        """Search; of queries during another search only the newest is searched for."""
+        await self._searches.want(query)
+
+    def notice(self, text: str) -> None:
+        """Show a notice for every search; "" for none."""
+        self._notice = text
+        self._tell()
+
+    def fail(self, error: LocalragError) -> None:
+        self._clear()
+        self._guidance.failure(error)
+
+    def enter(self) -> None:
+        """Focus the hits, if there are any."""
+        if self.shows_stages:
+            self._stages.enter()
+        elif self._hits:
+            self._results.focus()
+
+    async def toggle_stages(self) -> bool:
+        """Show the stages, or the hits again; True if stages are shown."""
+        if self.shows_stages:
+            self._switcher.current = "results"
+            self._results.look_at(self.chosen)
+        elif self._hits:
+            await self._show_stages()
+            self._switcher.current = "stages"
+        self._tell()
+        self.enter()
+        return self.shows_stages
+
+    async def _search(self, query: Query) -> None:
+        # Blanks and brackets are no words.
+        if not any(map(str.isalnum, query.text)):
+            self._clear()
+            self._guidance.invite(self._library().corpus)
+            return
+        try:
+            found = await self._library().search(query, HITS)
+            self._hits, self._trace = found.hits, found.trace
+            await self._show(query)
+        except LocalragError as error:
+            self.fail(error)
+
+    async def _show(self, query: Query) -> None:
+        hits = self._hits
+        self._results.show(hits, self._trace.stages)
+        if not hits:
+            self._look(None)
+            self._switcher.current = "guidance"
+            self._guidance.nothing(query.filters)
+        elif self.shows_stages:
+            await self._show_stages()
+        else:
+            self._switcher.current = "results"
+        self._tell()
+        self._query = query
+        self._ask_for_explanations()
+
+    async def _show_stages(self) -> None:
+        records = self._trace.stages
+
+        def places(_: "CorpusStore", names: "LawNames") -> dict[str, str]:
+            passages = {hit.passage.id: hit.passage for of in records for hit in of.hits}
+            return {id_: short_place(passage, names) for id_, passage in passages.items()}
+
+        chosen = self.chosen.passage.id if self.chosen else ""
+        await self._stages.show(records, await self._library().read_names(places), chosen)
+
+    async def _explain(self, query: Query) -> None:
+        """Explain the hits in view."""
+        # Paint first: a thread slows it down.
+        await asyncio.sleep(_PAINTED_AFTER)
+        if self._searches.busy:
+            return
+        hits, wanted = self._results.hits, self._results.unexplained
+        part = [hits[index] for index in wanted]
+        phrases = [phrase for word in self._trace.wordings for phrase in word.phrases]
+        try:
+            explained = await self._library().read(
+                lambda store: explain(store, query, phrases, part, lambda: self._searches.busy)
+            )
+        except LocalragError as error:
+            self.fail(error)
+            return
+        if self._results.hits is hits:
+            self._results.explain(dict(zip(wanted, explained, strict=False)))
+
+    def _ask_for_explanations(self) -> None:
+        if self._results.unexplained:
+            self.run_worker(self._explanations.want(self._query), group="explain")
+
+    def _clear(self) -> None:
+        self._hits, self._trace = (), Trace()
+        self._switcher.current = "guidance"
+        self._look(None)
+        self._tell()
+
+    def _tell(self) -> None:
+        """Show the way of the chosen passage, or the notes, and the figures."""
+        chosen = self.chosen
+        moved = self.shows_stages and chosen
+        self._note.set_class(bool(moved), "-journey")
+        if moved:
+            points = _("The figures are points; the first of each step has 100.")
+            way = journey(self._trace.stages, moved.passage.id)
+            note = Content.assemble(way, "\n", (points, "$foreground-muted"))
+        else:
+            besides = looked_up(self._trace.wordings)
+            told: list[Fact | str] = [*filter(None, [self._notice]), *self._trace.events, *besides]
+            note = left_out(told)
+        figures = ""
+        if self._hits:
+            milliseconds = sum(stage.seconds for stage in self._trace.stages) * 1000
+            count = ngettext("{n} hit", "{n} hits", len(self._hits)).format(n=len(self._hits))
+            figures = f"{count} · {milliseconds:.0f} ms"
+        # A new layout only if the note has another number of rows.
+        self._note.show(note)
+        self._figures.update(Content(figures), layout=False)
+
+    def _look(self, hit: Hit | None) -> None:
+        self.chosen = hit
+        self.post_message(self.Looked(hit))
+        if self.shows_stages:
+            self._tell()
+
+    @on(Results.Scrolled)
+    def _scrolled(self, event: Results.Scrolled) -> None:
+        event.stop()
+        self._ask_for_explanations()
+
+    @on(Results.OptionHighlighted)
+    def _hit_looked_at(self, event: OptionList.OptionHighlighted) -> None:
+        event.stop()
+        self._look(self._results.chosen)
+
+    @on(Results.OptionSelected)
+    def _hit_taken(self, event: OptionList.OptionSelected) -> None:
+        event.stop()
+        if self.chosen is not None:
+            self.post_message(self.Opened(self.chosen))
+
+    @on(StageColumns.Marked)
+    def _hit_marked(self, event: StageColumns.Marked) -> None:
+        event.stop()
+        self._look(event.hit)
+
+    @on(StageColumns.Chosen)
+    def _hit_chosen(self, event: StageColumns.Chosen) -> None:
+        event.stop()
+        self.post_message(self.Opened(event.hit))
+
 
 MAX_CHARACTERS = 1_000
-"""Longest search, in characters: what is longer is a document."""
+"""Longest search, in characters; a longer text is a document."""
 
 
 class SearchField(TextField):
-    """One line; what is pasted becomes one line too, and what does not fit is told."""
+    """One line; pasted lines are joined, and a notice names dropped text."""
 
-    DEFAULT_CSS: ClassVar[str] = """
-    SearchField, SearchField:focus {
-        height: 1;
-        border: none;
-        padding: 0 2;
-        background: $panel;
-        background-tint: $foreground 0%;
-    }
-    """
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("enter,down", "go_down", N_("To the results"), id="search.results"),
+        Binding("enter,down", "screen.to_hits", N_("To the results"), id="search.results"),
     ]
-
-    class Left(Message):
-        """The user goes on to the results."""
 
     def __init__(self, value: str) -> None:
         super().__init__(value, max_length=MAX_CHARACTERS, select_on_focus=False)
         self.placeholder = _("Search: words, a provision or a question")
 
-    def action_go_down(self) -> None:
-        """Go to the results."""
-        self.post_message(self.Left())
-
     def on_paste(self, event: Paste) -> None:
-        """Put in all lines as one."""
         event.stop()
         event.prevent_default()
         text = " ".join(harmless(event.text).split())
@@ -76,43 +349,29 @@ class SearchField(TextField):
         self.replace(text[:room], *self.selection)
 
 
+@dataclass
 class SearchWithin(Message):
-    """Only documents that are so are to be searched."""
+    """Search only documents with these labels."""
 
-    def __init__(self, labels: tuple[Label, ...]) -> None:
-        super().__init__()
-        self.labels = labels
+    labels: tuple[Label, ...]
 
 
-# Seconds without a key after which the hit under the cursor is shown beside the list.
+# Seconds without a key before the hit under the cursor is shown beside the list.
 _PREVIEWED_AFTER = 0.3
-# The same while somebody types, who may still be looking for the next character.
+# The same while typing: the next character may take longer.
 _PREVIEWED_AFTER_TYPING = 1.0
-# Seconds without a key after which the search is written down.
+# Seconds without a key before the search is remembered.
 _REMEMBERED_AFTER = 1.0
 
 
 class SearchScreen(WorkbenchScreen):
-    """A field, the filters, and the hits; the source beside them, or over them where it is narrow.
+    """A field, the filters, the hits; the source beside or over them.
 
-    The class ``-reading`` is there while the source is open, ``-stages`` while the stages are.
+    Classes: ``-reading`` with the source open, ``-stages`` with the stages.
     """
 
+    CSS_PATH = sheets("parts", "source", "search")
     MODE: ClassVar[str] = "search"
-    CSS: ClassVar[str] = """
-    SearchScreen {
-        #searching { height: 1fr; }
-        SourcePane { width: 1fr; height: 1fr; display: none; }
-        &.-reading SourcePane { display: block; }
-        &.-reading FoundView { display: none; }
-    }
-    SearchScreen.-beside, SearchScreen.-wide {
-        SourcePane { display: block; border-left: solid $panel; }
-        &.-reading FoundView { display: block; }
-        &.-stages SourcePane { display: none; }
-        &.-stages.-reading SourcePane { display: block; }
-    }
-    """
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("f4", "field", N_("Search field"), id="search.field", show=False),
         Binding("f", "filters", N_("Filters"), id="search.filters"),
@@ -149,7 +408,6 @@ class SearchScreen(WorkbenchScreen):
             yield self._source
 
     def on_mount(self) -> None:
-        """Typing searches at once; what is indexed meanwhile is found without a further key."""
         self._field.focus()
         self._stop_listening = self.bench.jobs.listen(self._job_told)
 
@@ -157,14 +415,12 @@ class SearchScreen(WorkbenchScreen):
         self._stop_listening()
 
     def on_screen_resume(self) -> None:
-        """Look what can be searched: the corpus may be another one now."""
         if self._arrived:
-            # Who comes from another screen to search for something else types over it.
+            # After another screen, typing replaces the old search.
             self._field.select_all()
         self._prepare()
 
     def on_screen_suspend(self) -> None:
-        """Tell leaving for another screen from a dialogue over this one."""
         self._arrived = self.app.current_mode != self.MODE
 
     def check_action(self, action: str, _parameters: tuple[object, ...]) -> bool | None:
@@ -184,7 +440,7 @@ class SearchScreen(WorkbenchScreen):
         self._field.select_all()
 
     def action_leave(self) -> None:
-        """Leave what was opened last: the source, the stages, the hits; then clear the field."""
+        """Close what was opened last: source, stages, hits; then clear the field."""
         if self.has_class("-reading"):
             self.remove_class("-reading")
             self._found.enter()
@@ -201,13 +457,8 @@ class SearchScreen(WorkbenchScreen):
 
     @work(exclusive=True, group="filters")
     async def action_filters(self) -> None:
-        """Narrow the search."""
-        try:
-            library = self.bench.library
-            known = await library.read_names(facets)
-        except LocalragError as error:
-            self.bench.tell(error)
-            return
+        library = self.bench.library
+        known = await library.read_names(facets)
         dialogue = FilterDialogue(library, known, self._filters)
         chosen = await self.app.push_screen_wait(dialogue)
         if isinstance(chosen, Filters):
@@ -218,18 +469,14 @@ class SearchScreen(WorkbenchScreen):
 
     @work(exclusive=True, group="copy")
     async def action_copy(self) -> None:
-        """Copy the citation of the hit under the cursor."""
         from localrag.search.provision import citation_of
 
         hit = self._found.chosen
         if hit is None:
             return
-        try:
-            self.bench.copy(
-                await self.bench.library.read(lambda store: citation_of(store, hit.passage))
-            )
-        except LocalragError as error:
-            self.bench.tell(error)
+        self.bench.copy(
+            await self.bench.library.read(lambda store: citation_of(store, hit.passage))
+        )
 
     def _use(self, filters: Filters) -> None:
         self._filters = filters
@@ -239,7 +486,7 @@ class SearchScreen(WorkbenchScreen):
 
     @work(exclusive=True, group="prepare")
     async def _prepare(self) -> None:
-        """Look what the corpus in use holds; filters by what it does not hold are dropped."""
+        """Read the values in the corpus; filters missing from it are dropped."""
         try:
             library = self.bench.library
             filters = self._filters
@@ -252,7 +499,7 @@ class SearchScreen(WorkbenchScreen):
             self._found.fail(error)
             return
         searched = (library, day, known, notice)
-        # A dialogue that was closed leaves the cursor where it is.
+        # A closed dialogue leaves the cursor in place.
         if searched == self._searched:
             return
         self._searched = searched
@@ -273,12 +520,12 @@ class SearchScreen(WorkbenchScreen):
 
     @work(exclusive=True, group="preview")
     async def _show_beside(self) -> None:
-        """Show the hit under the cursor where the source stands beside it."""
+        """Show the hit under the cursor in the source beside the list."""
         typing = self._field.has_focus
         await asyncio.sleep(_PREVIEWED_AFTER_TYPING if typing else _PREVIEWED_AFTER)
         hit = self._found.chosen
         if hit is not None and self._source.display:
-            # A worker of its own: what is being opened is not broken off by the next key.
+            # Its own worker: the next key does not cancel it.
             self.run_worker(self._opened.want(Spot.of(hit.passage)), group="open")
 
     def _job_told(self, job: Job, event: object) -> None:
@@ -287,13 +534,11 @@ class SearchScreen(WorkbenchScreen):
 
     @on(Input.Changed, "SearchField")
     def _typed(self) -> None:
-        # Opening what is about to change would hold up what is found.
+        # Opening an old hit would delay the search.
         self.workers.cancel_group(self, "preview")
         self._search()
 
-    @on(SearchField.Left)
     def action_to_hits(self) -> None:
-        """Go to what was found."""
         self._found.enter()
 
     @on(SearchWithin)
@@ -301,10 +546,6 @@ class SearchScreen(WorkbenchScreen):
         event.stop()
         self._use(Filters(where=event.labels))
         self.action_field()
-
-    @on(FilterChips.Pressed)
-    def _chips_pressed(self) -> None:
-        self.action_filters()
 
     @on(FoundView.Looked)
     def _looked(self) -> None:

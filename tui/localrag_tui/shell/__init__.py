@@ -1,1 +1,1 @@
-"""What surrounds the screens: the bar above, help, the command palette, small dialogues."""
+"""Shared parts of all screens: bars, help, palette, forms, lists, keys, themes."""

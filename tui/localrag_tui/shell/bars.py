@@ -1,13 +1,12 @@
-"""The bar of screens above, and the keys below.
+"""The bar of screens above, and the bar of keys below.
 
-The keys are not Textual's own Footer, which mounts a widget for each key whenever the focus moves:
-with it the first paint takes 1.9 to 2.3 times as long as that of an application of one line, with
-this one 1.6 to 1.8 (``scripts/bench/tui.py first``, 140 x 40, three times 4 starts on a busy
-machine).
+Textual's own Footer mounts a widget for each key at every move of the focus. The first paint took
+1.9 to 2.3 times as long as an application of one line; with this bar it takes 1.6 to 1.8 times.
+Measured with ``scripts/bench/tui.py first``: 140 x 40, three times 4 starts, on a busy machine.
 """
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, ClassVar, NamedTuple, cast
+from typing import TYPE_CHECKING, NamedTuple, cast
 
 from textual import events
 from textual.app import ComposeResult
@@ -19,27 +18,33 @@ from textual.screen import Screen
 from textual.widget import Widget
 from textual.widgets import Static
 
-from localrag.language import _, ngettext
-from localrag_tui.screens import SCREENS
+from localrag.language import N_, _, ngettext
 
 if TYPE_CHECKING:
     from localrag_tui.app import Workbench
     from localrag_tui.work.jobs import Job
 
 
-class TopBar(Horizontal):
-    """Names the screens; a click goes there."""
+class ScreenEntry(NamedTuple):
+    """The key of a screen, and its title: a message marked with `N_`."""
 
-    DEFAULT_CSS: ClassVar[str] = """
-    TopBar {
-        height: 1;
-        background: $panel;
-        .tab { width: auto; padding: 0 1; color: $foreground-muted; }
-        .tab:hover { background: $block-hover-background; }
-        .tab.-here { background: $primary; color: $background; text-style: bold; }
-        #working { width: 1fr; text-align: right; padding: 0 1; color: $accent; }
-    }
-    """
+    key: str
+    title: str
+
+
+SCREENS = {
+    "ask": ScreenEntry("f2", N_("Ask")),
+    "read": ScreenEntry("f3", N_("Read")),
+    "search": ScreenEntry("f4", N_("Search")),
+    "runs": ScreenEntry("f5", N_("Runs")),
+    "models": ScreenEntry("f6", N_("Models")),
+    "check": ScreenEntry("f7", N_("Check")),
+}
+"""The screens by mode, in the order of the bar."""
+
+
+class TopBar(Horizontal):
+    """The titles of the screens; a click goes there."""
 
     def __init__(self, mode: str) -> None:
         super().__init__()
@@ -53,10 +58,7 @@ class TopBar(Horizontal):
         yield Static(id="working")
 
     def show_day(self, day: str) -> None:
-        """Say that the law of a day (ISO) is shown; "" for that of today, of which nothing is said.
-
-        On every screen: nobody takes the text of another day for that of today.
-        """
+        """Show the day of the law (ISO) on every screen; "" for today."""
         if day != self._day:
             self._day = day
             self._show_work()
@@ -69,7 +71,7 @@ class TopBar(Horizontal):
         self._leave()
 
     def on_click(self, event: Click) -> None:
-        """Go to the screen whose name was clicked, or to what is being worked on."""
+        """Go to the clicked screen, or to the jobs."""
         id_ = (event.widget.id if event.widget is not None else None) or ""
         if id_.startswith("tab-"):
             self._bench.go(id_.removeprefix("tab-"))
@@ -90,7 +92,7 @@ class TopBar(Horizontal):
         text = ngettext("{n} job running", "{n} jobs running", running) if running else ""
         day = Content.styled(_("law as of {date}").format(date=self._day), "bold $warning")
         told = [day] * bool(self._day) + [Content(text.format(n=running))] * bool(running)
-        # As wide as it was: the screen is not laid out, and painted, anew twice a second.
+        # Same width: no new layout twice a second.
         self.query_one("#working", Static).update(Content(" · ").join(told), layout=False)
 
 
@@ -98,13 +100,10 @@ _HELP, _COMMANDS = "show_help", "command_palette"
 
 
 class KeyShown(NamedTuple):
-    """A key as it stands in the bar.
+    """A key in the bar.
 
     Attributes:
-        key: as Textual names it.
-        label: its cells: the key as it stands on a keyboard, and what it does.
-        enabled: whether it does that now.
-        start: the first of its cells.
+        label: its name on a keyboard, and its action.
     """
 
     key: str
@@ -114,34 +113,19 @@ class KeyShown(NamedTuple):
 
     @property
     def end(self) -> int:
-        """The cell behind it."""
         return self.start + self.label.cell_length
 
 
 class KeyBar(Widget):
-    """The keys of what has the focus; a click presses one.
+    """The keys of the focused part; a click presses one.
 
-    The last ones give way where there is no room for all; the one that shows the help with all of
-    them stays.
+    Without room the last keys go, except the key of the help.
 
     Args:
-        show_commands: whether the commands can be called where it stands.
-
-    Attributes:
-        shown: from left to right.
+        show_commands: whether to show the key of the palette.
     """
 
     ALLOW_SELECT = False
-    DEFAULT_CSS = """
-    KeyBar {
-        dock: bottom;
-        height: 1;
-        color: $footer-foreground;
-        background: $footer-background;
-        text-wrap: nowrap;
-        pointer: pointer;
-    }
-    """
 
     def __init__(self, *, show_commands: bool = True) -> None:
         super().__init__()
@@ -178,8 +162,8 @@ class KeyBar(Widget):
         return bar
 
     def _fit(self, active: list[ActiveBinding]) -> Iterator[KeyShown]:
-        """The keys for which there is room, each at its place."""
-        # An action may have several keys, of which the first is shown.
+        """The keys with room, each at its place."""
+        # Of several keys of an action the first is shown.
         keys: dict[str, KeyShown] = {}
         for one in active:
             action = one.binding.action
@@ -217,7 +201,7 @@ class KeyBar(Widget):
             self.refresh()
 
     def _change(self, screen: Screen[object]) -> None:
-        # Where the terminal has lost the focus the keys stay as they were.
+        # Without focus on the terminal the keys stay.
         if screen.app.app_focus:
             self._active = None
             self.refresh()

@@ -1,4 +1,4 @@
-"""What the application and its screens stand on: early keys, errors, sizes, signals, garbage."""
+"""The base of application and screens: early keys, errors, notices, signals, garbage."""
 
 import asyncio
 import gc
@@ -7,12 +7,13 @@ import os
 import signal
 import sys
 import termios
+from collections import deque
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from threading import Timer
 from time import monotonic
 from types import FrameType
-from typing import Any
+from typing import Any, Generic, TypeVar
 
 from rich.console import Console
 from textual import on
@@ -27,26 +28,24 @@ from textual.worker import Worker, WorkerCancelled, WorkerFailed
 from textual.worker_manager import WorkerManager
 
 from localrag.errors import LocalragError
-from localrag.text.harmless import NARROWEST, Layout
-from localrag_tui.shown import cut, harmless
-from localrag_tui.wording import cure_of
+from localrag.text.harmless import NARROWEST, Layout, cut, harmless
+from localrag_tui.shown import cure_of
 
 _LONGEST = 400
-"""Cells of a message; a longer one would cover the screen."""
+"""Most characters of a notice; a longer one would cover the screen."""
 _SECONDS = 12.0
 TOAST_WIDTH = 60
-"""Cells of a message with its padding, where the terminal has as many."""
+"""Cells of a notice with its padding, in a wide terminal."""
 _GONE_AFTER = 0.2
-"""Seconds after its time in which a message is taken down, by far."""
+"""Seconds after the end of a notice, enough to remove it."""
 _AROUND_MESSAGE = 3
-"""Cells of its padding and its border."""
-# Seconds that an end by a signal may take until it is made short.
+"""Cells of its padding and border."""
+# Seconds to end after a signal, before a hard end.
 _FAREWELL = 8.0
 _SIGNALS = (signal.SIGTERM, signal.SIGHUP, signal.SIGINT)
-# What is still under way when the screens are taken down finds nothing there any more.
+# Errors of work on removed screens.
 _GONE = (QueryError, ScreenError, NoScreen, MountError)
-# Pastes, focus and sizes untold, no mouse, the keyboard as it was, lines wrapped, the other screen
-# left, the cursor shown.
+# No reports of pastes, focus, sizes or mouse; plain keyboard, wrapped lines, main screen, cursor.
 _PLAIN = (
     b"\x1b[?2004l\x1b[?1004l\x1b[?2048l\x1b[?1000l\x1b[?1003l\x1b[?1015l\x1b[?1006l"
     b"\x1b[<u\x1b[?7h\x1b[?1049l\x1b[?25h"
@@ -54,27 +53,24 @@ _PLAIN = (
 
 _GARBAGE_PACE = 1.0
 """Seconds between two looks for garbage."""
-# Seconds after a key in which the next one is expected.
+# Seconds after a key in which another one is expected.
 _TYPING = 0.7
-# New objects that are worth a look, and so many that they are not left lying while somebody types:
-# some megabytes, and some hundreds.
+# New objects worth a collection (some megabytes), and enough even while typing (some hundred).
 _WORTH, _MOST = 20_000, 1_000_000
 
 
 async def finish(removal: Awaitable[None]) -> None:
-    """Wait until widgets are gone, which they will be though the worker that waits is cancelled.
+    """Wait until widgets are removed, even if the waiting worker is cancelled.
 
-    Textual would cancel what takes their messages, too: they would stay, deaf, and leaving the
-    application would fail.
+    Textual would cancel their message queues, too: dead widgets would stay, and leaving would fail.
     """
     await asyncio.shield(removal)
 
 
 class SettledScreen(Screen[ScreenResultType]):
-    """A screen that is laid out for the size that the terminal has now.
+    """A screen laid out for the current size of the terminal.
 
-    A layout tells its screen of the new size, and each such message makes a layout of that size:
-    two sizes on their way would bring forth one another for ever.
+    Two resize messages under way would cause layouts of both sizes in turn, without end.
     """
 
     @on(Resize)
@@ -84,11 +80,11 @@ class SettledScreen(Screen[ScreenResultType]):
 
 
 class BaseScreen(SettledScreen[ScreenResultType]):
-    """Takes the keys that came while it was being made once it is ready for them.
+    """Keeps keys pressed while it is made, and takes them once it is ready.
 
     Attributes:
-        early: those keys and pastes, in order; None once the screen takes them at once.
-        ready: whether it has been painted, and all of it is there.
+        early: those keys and pastes, in order; None once ready.
+        ready: set after the first paint, with all parts there.
     """
 
     def __init__(
@@ -103,14 +99,14 @@ class BaseScreen(SettledScreen[ScreenResultType]):
         self._resumed = False
 
     def on_screen_resume(self) -> None:
-        """Get ready once it is painted, after what gives the focus to a part of the screen."""
+        """Get ready after the first paint, once a part has the focus."""
         if not self._resumed:
             self._resumed = True
-            # Nothing is painted before the application has begun, which then takes its first call.
+            # Nothing is painted before the application runs its first call.
             self.app.call_later(self.call_after_refresh, self._become_ready)
 
     async def get_ready(self) -> None:
-        """Make what the first paint was not to wait for."""
+        """Make the parts not needed for the first paint."""
 
     async def _become_ready(self) -> None:
         if isinstance(self.app, BaseApp):
@@ -126,17 +122,13 @@ class BaseScreen(SettledScreen[ScreenResultType]):
 
 
 class BaseApp(App[None]):
-    """Loses no key, tells known errors of workers and goes on, ends with its terminal as it was.
-
-    Attributes:
-        failure: the error nobody foresaw that has ended it.
-    """
+    """Loses no key, shows known errors of workers, and restores the terminal."""
 
     failure: Exception | None = None
 
     def __init__(self) -> None:
         super().__init__()
-        # What Textual says of an error that it ends with; `broken` has it.
+        # Textual's report of a fatal error, for `broken`.
         self._last_words = io.StringIO()
         self.error_console = Console(file=self._last_words, width=100)
         self._workers_told = _ToldWorkers(self, self._on_worker_failed)
@@ -147,12 +139,11 @@ class BaseApp(App[None]):
 
     @property
     def workers(self) -> WorkerManager:
-        """What works for screens and widgets; a known error of it is told."""
         return self._workers_told
 
     @property
     def broken(self) -> Exception | None:
-        """What has ended it: `failure`, else an error of a handler, known by its traceback only."""
+        """The error that ended it: `failure`, else the traceback of a handler."""
         text = self._last_words.getvalue().strip()
         if self.failure is not None or self._leaving or not text:
             return self.failure
@@ -161,7 +152,7 @@ class BaseApp(App[None]):
         return error
 
     def tell(self, error: LocalragError) -> None:
-        """Show an error: what went wrong, and what to do about it; may be called from a thread."""
+        """Show an error and its cure; may be called from a thread."""
         message = f"{abridged(error.cause)}\n{abridged(cure_of(error))}".strip()
         self.notify(message, severity="error", markup=False, timeout=_SECONDS)
 
@@ -174,9 +165,9 @@ class BaseApp(App[None]):
         timeout: float | None = None,
         markup: bool = True,
     ) -> None:
-        """Show a message, broken into rows as the source pane breaks its text.
+        """Show a message, with line breaks as in the source pane.
 
-        Textual would let a row begin with 、 or 」, and break before a word of Latin letters.
+        Textual would let a row begin with 、 or 」, and break before Latin letters.
         """
         seconds = self.NOTIFICATION_TIMEOUT if timeout is None else timeout
         self.set_timer(seconds + _GONE_AFTER, self._paint_anew)
@@ -191,26 +182,25 @@ class BaseApp(App[None]):
         )
 
     def _paint_anew(self) -> None:
-        # Of a wide character that it covered by half Textual would paint the other half alone.
-        # The timer may end when the screens are gone already.
+        # Textual would paint one half of a wide character. The timer may end after the screens.
         if self.screen_stack:
             self.screen.refresh()
 
     def fail(self, error: Exception) -> None:
-        """End because of an error; whoever ran the application finds it in `failure`."""
+        """End because of an error, and keep it in `failure`."""
         self.failure = self.failure or error
         self.exit(return_code=1)
 
     def exit(self, *given: Any, **named: Any) -> None:
-        """Leave; what fails from now on, because it is taken down, is no failure."""
+        """Leave; later errors of removed parts are ignored."""
         self._leaving = True
         super().exit(*given, **named)
 
     def get_ready(self) -> None:
-        """Do what the first paint was not to wait for; called before a screen gets ready."""
+        """Do work not needed for the first paint; called before a screen gets ready."""
 
     async def on_event(self, event: Event) -> None:
-        """Pass an event on, or keep it until the screen in view can take it."""
+        """Pass an event on, or keep it until the screen is ready."""
         if isinstance(event, Key):
             self.garbage.on_key()
         if isinstance(event, Key | Paste) and not event.is_forwarded and self.screen_stack:
@@ -221,8 +211,7 @@ class BaseApp(App[None]):
         await super().on_event(event)
 
     def on_load(self) -> None:
-        """Leave by the front door, too, where the system ends it."""
-        # Tests have a loop and signals of their own.
+        # Tests have their own loop and signals.
         if not self.is_headless:
             loop = asyncio.get_running_loop()
             loop.set_exception_handler(self._on_forgotten)
@@ -235,7 +224,7 @@ class BaseApp(App[None]):
                 if asked or loop.is_closed():
                     self._leave_at_once(number)
                 asked = True
-                # A terminal that is gone may keep it for ever: Textual waits to write to it.
+                # Textual may wait for ever to write to a closed terminal.
                 last = Timer(_FAREWELL, self._leave_at_once, [number])
                 last.daemon = True
                 last.start()
@@ -248,13 +237,12 @@ class BaseApp(App[None]):
         self.set_interval(_GARBAGE_PACE, self.garbage.collect)
 
     def on_notify(self, event: Notify) -> None:
-        """Let a message take the place of one like it that is still shown."""
         new = event.notification
         shown = [old for old in self._told if not old.has_expired]
         kept = [old for old in shown if not self.replaces(new, old)]
         self._told = [*shown, new]
         if len(kept) < len(shown):
-            # Textual removes all or none: the others are told once more, for the time they had.
+            # Textual removes all or none: the others are shown again.
             self.clear_notifications()
             self._told = [new]
             for old in kept:
@@ -267,12 +255,10 @@ class BaseApp(App[None]):
                 )
 
     def clear_notifications(self) -> None:
-        """Show no message any more."""
         self._told = []
         super().clear_notifications()
 
     def replaces(self, new: Notification, old: Notification) -> bool:
-        """Whether a message says the same as one before."""
         return (new.title, new.message) == (old.title, old.message)
 
     async def on_unmount(self) -> None:
@@ -282,10 +268,10 @@ class BaseApp(App[None]):
             self.failure = self.failure or error
 
     async def shut_down(self) -> None:
-        """Let go of everything that is open; called once, at the end."""
+        """Close everything; called once, at the end."""
 
     def _leave_at_once(self, number: int) -> None:
-        """End without the loop, which may be the one that hangs; children end by themselves."""
+        """End without the loop, in case it hangs; child processes end by themselves."""
         with suppress(OSError, termios.error):
             if self._terminal is not None:
                 termios.tcsetattr(0, termios.TCSANOW, self._terminal)
@@ -293,7 +279,6 @@ class BaseApp(App[None]):
         os._exit(128 + number)
 
     def _on_forgotten(self, _: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
-        """What failed in a task that nobody waits for is no more silent than the rest."""
         if isinstance(error := context.get("exception"), Exception):
             self._on_worker_failed(self, error)
 
@@ -304,14 +289,13 @@ class BaseApp(App[None]):
             self.fail(error)
 
     def _is_taken_down(self, node: DOMNode) -> bool:
-        """Whether the application is left, or what a worker works for is being removed."""
-        # What its style shows is not displayed only while it is removed: its parts go first.
+        # Visible by style but not displayed: it is being removed.
         removed = node.styles.display != "none" and not node.display
         return self._leaving or not self.is_running or removed
 
 
 class _ToldWorkers(WorkerManager):
-    """Ends nothing because of a worker: its error is handed on, with what it worked for."""
+    """Hands on the error of a worker; it does not end the application."""
 
     def __init__(self, app: App[Any], tell: Callable[[DOMNode, Exception], None]) -> None:
         super().__init__(app)
@@ -319,7 +303,6 @@ class _ToldWorkers(WorkerManager):
         self._watching: set[asyncio.Task[None]] = set()
 
     def add_worker(self, worker: Worker[Any], start: bool = True, exclusive: bool = True) -> None:
-        """Start it, and wait for its end."""
         worker.exit_on_error = False
         super().add_worker(worker, start, exclusive)
         watching = asyncio.get_running_loop().create_task(self._watch(worker))
@@ -337,10 +320,10 @@ class _ToldWorkers(WorkerManager):
 
 
 class Garbage:
-    """Collects garbage between keys, where Python has been told not to (``gc.disable``).
+    """Collects garbage between keys, if Python does not (``gc.disable``).
 
-    Python looks for it whenever so many objects were made, which is while a screen is painted; it
-    then walks through everything that is open, for a tenth of a second and more with a long law.
+    Python collects after so many new objects, so while a screen is painted. With a long law this
+    takes a tenth of a second and more.
     """
 
     def __init__(self) -> None:
@@ -348,21 +331,52 @@ class Garbage:
         self._begun = False
 
     def on_key(self) -> None:
-        """Take note that somebody types."""
         self._last_key = monotonic()
 
     def collect(self) -> None:
-        """Collect, if there is anything and this is the time."""
+        """Collect, if there is enough garbage and nobody types."""
         typing = monotonic() - self._last_key < _TYPING
         if gc.isenabled() or gc.get_count()[0] < (_MOST if typing else _WORTH):
             return
         gc.collect()
         if not self._begun:
-            # What is there by now, modules for the most part, is there to the end.
+            # Objects existing now, mostly modules, stay to the end.
             self._begun = True
             gc.freeze()
 
 
 def abridged(text: str) -> str:
-    """A text as a notification can hold it, and harmless; what is left out is marked."""
+    """A harmless text, cut for a notice."""
     return cut(harmless(text), _LONGEST)
+
+
+T = TypeVar("T")
+
+
+class Latest(Generic[T]):
+    """Does work for the newest request.
+
+    Args:
+        work: the work; meanwhile `overtaken` shows whether a newer request waits.
+    """
+
+    def __init__(self, work: Callable[[T], Awaitable[None]]) -> None:
+        self._work = work
+        self._waiting: deque[T] = deque(maxlen=1)
+        self.busy = False
+
+    @property
+    def overtaken(self) -> bool:
+        return bool(self._waiting)
+
+    async def want(self, wanted: T) -> None:
+        """Do the work, unless a newer request comes first."""
+        self._waiting.append(wanted)
+        if self.busy:
+            return
+        self.busy = True
+        try:
+            while self._waiting:
+                await self._work(self._waiting.popleft())
+        finally:
+            self.busy = False

@@ -1,28 +1,37 @@
-"""Help (F1): what a screen is for, and every key that can be pressed there now."""
+"""Help (F1): purpose and keys of a screen. Palette (Ctrl+P): all commands, in both languages."""
 
-from collections.abc import Iterable, Mapping
+import tomllib
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import cache, partial
 from pathlib import Path
-from typing import ClassVar, NamedTuple
+from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
 from rich.cells import cell_len, set_cell_size
 from textual.app import ComposeResult
 from textual.binding import ActiveBinding, Binding, BindingsMap, BindingType
+from textual.command import CommandList, CommandPalette, DiscoveryHit, Hit, Hits, Provider
 from textual.containers import VerticalScroll
 from textual.content import Content
 from textual.dom import DOMNode
 from textual.widgets import Input, Static
 
-from localrag.language import N_, _
+from localrag.language import LANGUAGES, N_, _
+from localrag.text.harmless import one_line
 from localrag_tui.screen import Dialogue, bench_of
-from localrag_tui.screens import SCREENS
+from localrag_tui.shell.bars import SCREENS
+from localrag_tui.shell.base import SettledScreen
+from localrag_tui.shell.form import TextField
 from localrag_tui.shell.keys import spelled
-from localrag_tui.shown import one_line
-from localrag_tui.widgets.paragraph import Paragraph
-from localrag_tui.widgets.text_field import TextField
+from localrag_tui.shell.look import sheets
+from localrag_tui.shell.paragraph import Paragraph
+from localrag_tui.shell.preferences import use_language, use_theme
+
+if TYPE_CHECKING:
+    from localrag_tui.app import Workbench
 
 
 class Line(NamedTuple):
-    """An action, the keys that do it, and the name under which the settings know it."""
+    """An action: its keys, its description, its name in the settings."""
 
     keys: str
     description: str
@@ -30,24 +39,8 @@ class Line(NamedTuple):
 
 
 class Help(Dialogue):
-    """The keys of the screen below, by where they hold; typing narrows them down.
+    """The keys of the screen below, by place; typing filters them."""
 
-    Args:
-        title: of the screen.
-        about: what it is for.
-        sections: the lines under each heading.
-        settings: the file in which keys are changed.
-    """
-
-    DEFAULT_CSS: ClassVar[str] = """
-    Help {
-        & > .box { width: 84; max-width: 100%; height: 96%; max-height: 96%; padding: 1 2 0 2; }
-        .heading { margin-bottom: 1; }
-        #about { margin-bottom: 1; }
-        Input, Input:focus { border: none; height: 1; padding: 0 1; background: $panel; }
-        VerticalScroll { height: 1fr; margin-top: 1; scrollbar-size-vertical: 1; }
-    }
-    """
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("up", "scroll(-1)", N_("Up"), id="help.up", show=False),
         Binding("down", "scroll(1)", N_("Down"), id="help.down", show=False),
@@ -127,14 +120,14 @@ def help_on(
     *,
     changing_first: bool = False,
 ) -> Help:
-    """The help on a screen or dialogue.
+    """The help of a screen or dialogue.
 
     Args:
-        screen: it.
+        screen: the screen or dialogue.
         mode: its mode; "" for a dialogue.
         active: its keys, described in the language of the interface.
-        settings: the file in which keys are changed.
-        changing_first: whether what is asked is how that is done.
+        settings: the file to change keys in.
+        changing_first: whether to begin with how to change keys.
     """
     app = bench_of(screen)
     groups: dict[str, dict[str, tuple[list[str], str]]] = {
@@ -147,7 +140,7 @@ def help_on(
             keys, _description = group.setdefault(binding.id, ([], binding.description))
             keys.append(spelled(key))
     if not mode:
-        # Textual does not count those that pass a dialogue among its keys.
+        # Textual leaves out priority keys of the application.
         bindings = BindingsMap(app.BINDINGS)
         bindings.apply_keymap(app.keymap)
         for key, binding in bindings:
@@ -163,12 +156,19 @@ def help_on(
     }
     if not mode:
         return Help(_("Keys of this dialogue"), "", sections, settings)
-    title, about = _(SCREENS[mode].title), _(SCREENS[mode].about)
+    title, about = _(SCREENS[mode].title), _(hints()[mode])
     return Help(title, about, sections, settings, changing_first=changing_first)
 
 
+@cache
+def hints() -> dict[str, str]:
+    """The purpose of each screen, in English, by mode."""
+    found = tomllib.loads(Path(__file__).with_name("help.toml").read_text("utf-8"))
+    return {mode: entry["hints"] for mode, entry in found.items()}
+
+
 def _changing(settings: Path) -> Content:
-    """How a key is changed, with that of the help for an example."""
+    """How to change a key."""
     how = _("Change a key in {path}, from the next start on:").format(path=settings)
     lines = '[tui.keys]\n"app.help" = "f12"'
     return Content.assemble(
@@ -188,3 +188,111 @@ def _row(line: Line, width: int, beside: int) -> Content:
         set_cell_size(line.description, beside),
         (line.id, "$foreground-muted"),
     )
+
+
+_IN_ENGLISH = {"en": "English", "ja": "Japanese"}
+_LOOKS = {"dark": N_("Dark theme"), "light": N_("Light theme")}
+
+
+class PaletteCommand(NamedTuple):
+    """A command."""
+
+    title: str
+    original: str
+    run: Callable[[], object]
+    note: str = ""
+
+    def shown(self, title: Content | None = None) -> Content:
+        return Content.assemble(title or self.title, "  ", (self.note, "$foreground-muted"))
+
+
+class Commands(Provider):
+    """Actions of screen and application, corpora, themes, languages."""
+
+    async def discover(self) -> Hits:
+        for command in self._commands():
+            yield DiscoveryHit(command.shown(), command.run, command.title)
+
+    async def search(self, query: str) -> Hits:
+        """The matching commands; titles match in English, too."""
+        matcher, found = self.matcher(query), False
+        for command in self._commands():
+            score, original = matcher.match(command.title), matcher.match(command.original)
+            if score or original:
+                found = True
+                shown = command.shown(matcher.highlight(command.title) if score else None)
+                yield Hit(max(score, original), shown, command.run, command.title)
+        if not found:
+            # Textual says it in English only.
+            yield Hit(1, Content.styled(_("No command fits."), "$foreground-muted"), _do_nothing)
+
+    def _commands(self) -> Iterator[PaletteCommand]:
+        from localrag_tui.corpora.actions import tell_errors
+
+        actions = list(self._actions())
+        yield from actions
+        # Not over a dialogue.
+        if not self.screen.is_modal:
+            bench = bench_of(self.screen)
+            change_keys = partial(bench.action_show_help, changing_first=True)
+            yield PaletteCommand(_("Keys"), "Keys", change_keys, _("how to change them"))
+            has_key = {action.original for action in actions}
+            for title, about, run in _corpus_commands():
+                if title not in has_key:
+                    yield PaletteCommand(
+                        _(title), title, partial(tell_errors, bench, run), _(about)
+                    )
+            for name, title in _LOOKS.items():
+                yield PaletteCommand(_(title), title, partial(use_theme, bench, name))
+            for code, name in LANGUAGES.items():
+                run = partial(use_language, bench, code)
+                title = _("Language: {name}").format(name=name)
+                yield PaletteCommand(title, f"Language: {_IN_ENGLISH[code]}", run)
+
+    def _actions(self) -> Iterator[PaletteCommand]:
+        palette, said = self.app.screen, {"app.palette"}
+        for key, active in palette.actions.items() if isinstance(palette, Palette) else ():
+            id_, title = active.binding.id or "", active.binding.description
+            if id_ and title and active.enabled and id_ not in said:
+                said.add(id_)
+                run = partial(self.app.run_action, active.binding.action, active.node)
+                yield PaletteCommand(_(title), title, run, spelled(key))
+
+
+class Palette(CommandPalette, SettledScreen[None]):
+    """Textual's own, in the language of the interface and the colours of the theme.
+
+    Args:
+        actions: the active keys when it was opened, described in English.
+    """
+
+    CSS_PATH = sheets("dialogues")
+
+    def __init__(self, actions: Mapping[str, ActiveBinding]) -> None:
+        super().__init__(placeholder=_("what do you want to do?"))
+        self.actions = actions
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        if action == "command_list" and not self.query_one(CommandList).scrollable_content_region:
+            return False
+        return super().check_action(action, parameters)
+
+
+def _corpus_commands() -> "Iterator[tuple[str, str, Callable[[Workbench], object]]]":
+    """Title, description and function, in the order of need."""
+    from localrag_tui.corpora import actions
+    from localrag_tui.models.doctor import DoctorDialogue
+
+    sample = N_("Invented laws and pages, ready to ask")
+    yield N_("Try the sample corpus"), sample, actions.try_sample
+    yield N_("Add documents"), N_("Read a file or folder into a corpus"), actions.add
+    yield N_("Index the corpus"), N_("Make what was added searchable"), actions.index
+    chosen = N_("What is asked, read and searched; Del removes one")
+    yield N_("Choose the corpus"), chosen, actions.choose
+    yield N_("Jobs"), N_("What runs: progress, stop, result"), lambda bench: bench.action_jobs()
+    wrong = N_("what is wrong, each with its cure")
+    yield N_("Doctor"), wrong, lambda bench: bench.push_screen(DoctorDialogue())
+
+
+def _do_nothing() -> None:
+    """Do nothing: no command fits."""

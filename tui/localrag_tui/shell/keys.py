@@ -1,7 +1,8 @@
-"""The keys: how they are named for a user, and whether those of the settings can be used."""
+"""Names of keys, and a check of the keys in the settings."""
 
 from collections.abc import Iterable, Mapping
 from difflib import get_close_matches
+from functools import cache
 from importlib import import_module
 from pkgutil import walk_packages
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
@@ -38,14 +39,10 @@ _SPELLED = {
 
 
 class Shortcut(NamedTuple):
-    """An action that has keys.
+    """An action with keys.
 
     Attributes:
-        id: the name under which the settings give it other keys.
-        keys: as they are unless the settings say otherwise.
-        description: in English.
-        owners: the widgets and screens that have it.
-        first: whether it is done before a text field gets the key.
+        first: whether it gets a key before a text field.
     """
 
     id: str
@@ -56,11 +53,10 @@ class Shortcut(NamedTuple):
 
 
 class Objection(NamedTuple):
-    """What is wrong with a key of the settings, and what to do about it.
+    """A wrong key in the settings, and its cure.
 
     Attributes:
-        id: the entry, by the name of its action.
-        refused: whether the action keeps its own keys.
+        refused: whether the action keeps its default keys.
     """
 
     id: str
@@ -70,7 +66,7 @@ class Objection(NamedTuple):
 
 
 def spelled(key: str) -> str:
-    """A key as it stands on a keyboard: ``Ctrl+G``, ``PgDn``, ``?``."""
+    """A key as on a keyboard: ``Ctrl+G``, ``PgDn``, ``?``."""
     *modifiers, name = key.split("+")
     if not name:
         modifiers, name = modifiers[:-1], "plus"
@@ -80,21 +76,17 @@ def spelled(key: str) -> str:
     return "+".join([*(modifier.capitalize() for modifier in modifiers), shown])
 
 
-def key_of(app: App[Any], owner: type[DOMNode], id_: str) -> str:
-    """The first key of an action, as the settings may have changed it, as it is spelled.
-
-    Args:
-        app: the workbench, whose settings may give it another.
-        owner: the screen or widget that has the action.
-        id_: the action.
-    """
-    default = next(binding.key for binding in _own_bindings(owner) if binding.id == id_)
-    return spelled(cast("Workbench", app).keymap.get(id_, default).split(",")[0])
+def key_of(app: App[Any], id_: str) -> str:
+    """The first key of an action, with the settings applied, as on a keyboard."""
+    keys = cast("Workbench", app).keymap.get(id_) or _default_keys(id_)
+    return spelled(keys.split(",")[0])
 
 
-def bench_key(app: App[Any], id_: str) -> str:
-    """The first key of an action of the application itself, which can be done everywhere."""
-    return key_of(app, type(app), id_)
+@cache
+def _default_keys(id_: str) -> str:
+    own = (binding for owner in _classes(DOMNode) for binding in _own_bindings(owner))
+    known = next((binding.key for binding in own if binding.id == id_), "")
+    return known or ",".join(shortcuts()[id_].keys)
 
 
 def normal(keys: str) -> str:
@@ -104,24 +96,20 @@ def normal(keys: str) -> str:
 
 
 def usable(keys: str) -> bool:
-    """Whether normal keys, one or several with commas, name keys that a terminal can send."""
+    """Whether a terminal can send these keys."""
     return all(_is_key(key) for key in keys.split(","))
 
 
 def needed(keys: str, own: Iterable[str]) -> str:
-    """The first of normal keys that a text field or a list needs; "" where none is.
+    """The first of these keys needed by text fields or lists; else "".
 
-    An action that is done before a field gets the key would take it away from every field.
-
-    Args:
-        keys: one or several, with commas.
-        own: the keys that the action has by default, which are no loss.
+    A priority action would take the key from every field.
     """
     return next((key for key in keys.split(",") if _is_plain(key) and key not in own), "")
 
 
 def shortcuts() -> dict[str, Shortcut]:
-    """Every action that has keys, by its id; reads the whole package, which takes a while."""
+    """Every action with keys, by id; slow, since it imports the whole package."""
     for module in walk_packages(localrag_tui.__path__, "localrag_tui."):
         import_module(module.name)
     found: dict[str, Shortcut] = {}
@@ -139,10 +127,10 @@ def shortcuts() -> dict[str, Shortcut]:
 
 
 def objections(chosen: Mapping[str, str]) -> list[Objection]:
-    """What is wrong with the keys that the settings choose: one objection an entry.
+    """Check the keys of the settings: at most one objection an entry.
 
-    Unknown ids, what is no key, a key that fields need, and two actions of one place (or of one
-    place and everywhere) on one key. It reads the whole package: call it off the event loop.
+    It finds unknown ids, unknown keys, keys needed by fields, and two actions of one place on one
+    key. It imports the whole package: call it off the event loop.
     """
     known = shortcuts()
     found = {objection.id: objection for objection in _misnamed(chosen, known)}
@@ -188,7 +176,7 @@ def _clashing(chosen: Mapping[str, str], known: Mapping[str, Shortcut]) -> Itera
 
     for id_ in chosen:
         for other in known.values():
-            # What shares a key by default does so knowingly.
+            # A shared default key is intended.
             by_default = set(known[id_].keys) & set(other.keys)
             both = (keys_of(known[id_]) & keys_of(other)) - by_default
             told_already = other.id in chosen and other.id < id_
@@ -203,7 +191,6 @@ def _clashing(chosen: Mapping[str, str], known: Mapping[str, Shortcut]) -> Itera
 
 
 def _meet(one: Shortcut, other: Shortcut) -> bool:
-    """Whether both can be wanted at the same time."""
     everywhere = any(shortcut.id.startswith("app.") for shortcut in (one, other))
     return everywhere or bool(set(one.owners) & set(other.owners))
 
@@ -214,7 +201,6 @@ def _is_key(key: str) -> bool:
 
 
 def _is_plain(key: str) -> bool:
-    """Whether a key types, edits or moves: it has no modifier but Shift, and is no function key."""
     *modifiers, name = key.split("+")
     return set(modifiers) <= {"shift"} and not (name[:1] == "f" and name[1:].isdecimal())
 

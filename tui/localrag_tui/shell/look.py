@@ -1,21 +1,19 @@
-"""How the workbench looks: its two themes, and what the first paint knows of the settings.
+"""Themes, style sheets, and the settings needed for the first paint.
 
-A test holds every pair of text and ground of a theme to a contrast of 4.5 or more.
-
-Validating the settings and the choices takes a fifth of the time that the first paint has. What is
-wrong with them is told as soon as they are needed, just after it: nothing here imports pydantic.
+A test holds every pair of text and background to a contrast of 4.5 or more. Validating the
+settings takes a fifth of the time of the first paint: nothing here imports pydantic.
 """
 
 import json
 from collections.abc import Mapping
-from pathlib import Path
+from pathlib import Path, PurePath
 from typing import NamedTuple
 
 from textual.theme import Theme
 
 from localrag.corpus.workspace import HasSettings, collect
 
-# Textual's own are too faint to be read: what is quiet here is quiet, and legible.
+# Textual's own is too faint to read.
 _QUIET = {"text-disabled": "auto 60%"}
 
 DARK = Theme(
@@ -83,16 +81,37 @@ LIGHT = Theme(
     },
 )
 THEMES = {"dark": DARK, "light": LIGHT}
-"""By the name that the settings and the memory give them."""
+"""By name in the settings."""
+
+
+_STYLES = Path(__file__).parents[1] / "styles"
+SHEETS = (
+    "bench",
+    "ask",
+    "parts",
+    "answer",
+    "source",
+    "dialogues",
+    "read",
+    "search",
+    "runs",
+    "models",
+    "check",
+)
+"""The style sheets; of two rules with equal weight the later one wins."""
+
+
+def sheets(*names: str) -> list[str | PurePath]:
+    """The paths of style sheets, for `CSS_PATH`."""
+    return [_STYLES / f"{name}.tcss" for name in names]
 
 
 class Look(NamedTuple):
-    """What the first paint needs to know.
+    """The settings needed for the first paint.
 
     Attributes:
-        language, theme: as the settings say, else as chosen; "" where neither does.
-        mode: the screen that was in view; "" where none was.
-        keys: other keys, by the name of the action.
+        language, theme: of the settings, else the chosen ones; "" if unknown.
+        mode: the last screen; "" if unknown.
     """
 
     language: str
@@ -102,10 +121,10 @@ class Look(NamedTuple):
 
 
 def look(workspace: HasSettings, overrides: Mapping[str, object], choices: Path) -> Look:
-    """Read what the first paint needs; what it cannot read or understand it leaves out.
+    """Read the settings for the first paint, without unreadable parts.
 
     Args:
-        workspace: whose settings.
+        workspace: the workspace.
         overrides: settings of the command line, by dotted key.
         choices: the file of `Memory`.
 

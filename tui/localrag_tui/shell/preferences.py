@@ -1,13 +1,12 @@
-"""What people change most, while the workbench runs: language, theme, model, what is searched."""
+"""The most used settings: language, theme, model, search."""
 
 import asyncio
 from collections.abc import Callable, Mapping
 from functools import partial
-from typing import TYPE_CHECKING, ClassVar, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
-from textual.binding import Binding, BindingType
 from textual.widget import Widget
-from textual.widgets import Button, Select
+from textual.widgets import Select
 
 from localrag import language
 from localrag.corpus.config import explain
@@ -15,10 +14,9 @@ from localrag.corpus.workspace import FLAG, change_setting
 from localrag.errors import UsageError
 from localrag.language import LANGUAGES, N_, _
 from localrag_indexes.analysis.normalize import unified
-from localrag_tui.shell.keys import bench_key, key_of
+from localrag_tui.shell.form import Field, Form, TextField, WrongField, as_day
+from localrag_tui.shell.keys import key_of
 from localrag_tui.shell.look import THEMES
-from localrag_tui.widgets.form import Field, Form, WrongField
-from localrag_tui.widgets.text_field import TextField, as_day
 
 if TYPE_CHECKING:
     from localrag_tui.app import Workbench
@@ -28,7 +26,7 @@ _SWITCH = {"auto": _AUTO, "on": _ON, "off": _OFF}
 
 
 def _number(typed: str) -> int:
-    """A number of passages as it was meant: １０ is 10."""
+    """A number of passages; １０ is 10."""
     meant = unified(typed).strip()
     if not meant.isascii() or not meant.isdecimal() or not 1 <= int(meant) <= 1000:
         raise UsageError(
@@ -40,15 +38,12 @@ def _number(typed: str) -> int:
 
 
 class Preference(NamedTuple):
-    """A setting that can be changed here.
+    """A setting of this dialogue.
 
     Attributes:
-        key: as in ``localrag.toml``.
-        label: what it is called; a message marked with `N_`, as the next and the last.
-        about: what it does.
-        choices: its values and what they are called, messages likewise; empty where it is typed.
-        read: makes its value of what is typed or chosen; raises `UsageError`.
-        empty: what nothing means, where it is typed.
+        label: its name; a message marked with `N_`, as `about`, `choices` and `empty`.
+        choices: names of its values; empty if it is typed.
+        read: parses the value; raises `UsageError`.
     """
 
     key: str
@@ -84,11 +79,11 @@ PREFERENCES = (
     Preference("retrieval.dense", N_("by meaning"), N_("Automatically: with vectors."), _SWITCH),
     Preference("retrieval.rerank", N_("rereading"), N_("Automatically: with a reranker."), _SWITCH),
 )
-"""All of them, in the order in which they are shown."""
+"""All of them, in the order shown."""
 
 
 def use_theme(bench: "Workbench", name: str) -> None:
-    """Take a theme, dark or light, now and from now on."""
+    """Use a theme, dark or light, from now on."""
     bench.theme = THEMES[name].name
     bench.memory.remember(theme=name)
     if bench.settings.of().tui.theme not in ("auto", name):
@@ -96,7 +91,7 @@ def use_theme(bench: "Workbench", name: str) -> None:
 
 
 def use_language(bench: "Workbench", code: str) -> None:
-    """Speak a language, now and from now on; what was typed and opened stays."""
+    """Use a language from now on; typed text and open places stay."""
     if not _can_speak_another(bench):
         return
     bench.memory.remember(language=code)
@@ -104,7 +99,7 @@ def use_language(bench: "Workbench", code: str) -> None:
 
 
 def _overruled(bench: "Workbench") -> None:
-    """Tell where another language goes before the one that was chosen."""
+    """Show a notice if the settings override the chosen language."""
     if bench.settings.of().language in ("auto", language.in_use()):
         return
     if bench.overrides.get("language"):
@@ -116,11 +111,11 @@ def _overruled(bench: "Workbench") -> None:
     words = _(
         "The settings say another language, which is back at the next start: {key} changes it."
     )
-    bench.notify(words.format(key=bench_key(bench, "app.settings")))
+    bench.notify(words.format(key=key_of(bench, "app.settings")))
 
 
 async def change_settings(bench: "Workbench") -> None:
-    """Ask for the settings, write what was changed into ``localrag.toml``, and go by it."""
+    """Ask for the settings, write changes into ``localrag.toml``, and apply them."""
     workspace, corpus = bench.workspace, bench.corpus
 
     def look() -> tuple[dict[str, str], dict[str, str], list[str]]:
@@ -128,7 +123,7 @@ async def change_settings(bench: "Workbench") -> None:
 
         found = explain(workspace, bench.overrides, workspace.corpus(corpus))
         values = {of.key: str(of.value) for of in found}
-        # Where the settings leave it open, what was chosen in the palette is in use.
+        # Settings left open: the choice of the palette is in use.
         chosen = bench.memory.choices
         for key, value in (("language", chosen.language), ("tui.theme", chosen.theme)):
             if values[key] == "auto" and value:
@@ -146,7 +141,7 @@ async def change_settings(bench: "Workbench") -> None:
         fixed = "" if source in ("default", workspace.settings.name) else source
         fixed = _("The command line") if fixed == FLAG else fixed
         fields.append(_field(preference, before[preference.key], choices, fixed))
-    form = SettingsForm(
+    form = Form(
         _("Settings"),
         _("They are kept in {file} of the workspace, where all others stand, too.").format(
             file=workspace.settings.name
@@ -154,6 +149,7 @@ async def change_settings(bench: "Workbench") -> None:
         go=_("Save"),
         fields=fields,
         check=partial(_write, bench, before),
+        saves=True,
     )
     values = await bench.push_screen_wait(form)
     if isinstance(values, dict):
@@ -161,9 +157,7 @@ async def change_settings(bench: "Workbench") -> None:
         bench.notify(_("The settings are saved."))
 
 
-def _field(
-    preference: Preference, value: str, choices: Mapping[str, str], fixed: str
-) -> "SettingField":
+def _field(preference: Preference, value: str, choices: Mapping[str, str], fixed: str) -> Field:
     id_ = preference.key.replace(".", "-")
     hint = _(preference.empty) if preference.empty else ""
     widget: Widget = TextField(value, id=id_, placeholder=hint)
@@ -173,54 +167,23 @@ def _field(
     about = _(preference.about) if preference.about else ""
     if fixed:
         about = _("{source} says so, and goes before what is chosen here.").format(source=fixed)
-    field = SettingField(preference.key, _(preference.label), widget, about)
+    label = _(preference.label)
+    field = Field(preference.key, label, about=about, beside=True, widget=widget)
     field.disabled = bool(fixed)
     return field
 
 
-class SettingsForm(Form):
-    """The form of them."""
-
-    CSS: ClassVar[str] = """
-    SettingsForm {
-        & > .box { overflow-y: auto; }
-        .text { margin-bottom: 1; }
-        Field { margin: 0; }
-    }
-    """
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("ctrl+s", "save", N_("Save"), id="settings.save"),
-    ]
-
-    def action_save(self) -> None:
-        """Save them from wherever one is: Enter opens a list of choices."""
-        self.query_one("#go", Button).press()
-
-
-class SettingField(Field):
-    """A field with what it does below it."""
-
-    def __init__(self, name: str, label: str, widget: Widget, about: str) -> None:
-        super().__init__(name, label, widget=widget)
-        self._about = about
-        self.add_class("-beside")
-
-    def on_mount(self) -> None:
-        self.explain(self._about)
-
-
 def _write(bench: "Workbench", before: Mapping[str, str], values: Mapping[str, str]) -> None:
-    """Write what was changed; raises what `_read` and `change_setting` do."""
     for key, value in _read(values).items():
         if str(value) != before[key]:
             change_setting(bench.workspace, key, value)
 
 
 def _read(values: Mapping[str, str]) -> dict[str, str | int]:
-    """What is filled in as values of the settings.
+    """Parse the values.
 
     Raises:
-        WrongField: something that is typed cannot be one.
+        WrongField: a value is invalid.
     """
     read: dict[str, str | int] = {}
     for preference in PREFERENCES:
@@ -232,7 +195,7 @@ def _read(values: Mapping[str, str]) -> dict[str, str | int]:
 
 
 def _go_by(bench: "Workbench", before: Mapping[str, str], values: Mapping[str, str | int]) -> None:
-    """Go by what was changed: what was chosen elsewhere gives way to it."""
+    """Apply the changes; they replace earlier choices."""
     changed = {key: str(value) for key, value in values.items() if str(value) != before[key]}
     if "chat.model" in changed:
         bench.memory.remember(model=None)
@@ -247,9 +210,7 @@ def _go_by(bench: "Workbench", before: Mapping[str, str], values: Mapping[str, s
 def _can_speak_another(bench: "Workbench") -> bool:
     if not bench.engine.answering:
         return True
-    from localrag_tui.ask.screen import AskScreen
-
-    key = key_of(bench, AskScreen, "ask.cancel")
+    key = key_of(bench, "ask.cancel")
     words = _("An answer is being made: wait for it, or cancel it with {key}.")
     bench.notify(words.format(key=key))
     return False
@@ -262,8 +223,8 @@ def _speak(
 
     async def speak() -> None:
         await bench.make_screens_anew()
-        # Not before: a message told while screens come and go is shown on none of them.
+        # Not before: a notice would be lost with the old screens.
         then(bench)
 
-    # A worker: the application itself has to go on meanwhile.
+    # A worker: the application must go on meanwhile.
     bench.run_worker(speak(), group="language")

@@ -1,1 +1,1 @@
-"""The source pane: a document at its quotation, its references as links, what is tied to it."""
+"""Reading: the source pane with links and ties, and the Read screen with the tree."""

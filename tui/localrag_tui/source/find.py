@@ -1,4 +1,4 @@
-"""The line that finds words in the page, whatever their width and case."""
+"""The line to find words in the page, in any width and case."""
 
 import asyncio
 import re
@@ -20,15 +20,14 @@ from localrag_indexes.analysis.normalize import (
     normalize_with_offsets,
     original_span,
 )
-from localrag_tui.widgets.text_field import TextField
-from localrag_tui.work.latest import Latest
+from localrag_tui.shell.base import Latest
+from localrag_tui.shell.form import TextField
 
 
 def find_all(text: str, words: str) -> list[tuple[int, int]]:
-    """Every place of some words in a text, in order, as spans in characters.
+    """The places of some words in a text, in order, as spans in characters.
 
-    Words are compared as a search compares them: ＡＢＣ is abc, ｶﾞ is ガ. What parts words may be
-    any blank or line feed.
+    Words compare as in a search: ＡＢＣ is abc, ｶﾞ is ガ. Blanks and line feeds may separate them.
     """
     wanted = normalize(words).split()
     if not wanted:
@@ -39,45 +38,32 @@ def find_all(text: str, words: str) -> list[tuple[int, int]]:
     return list(dict.fromkeys(found))
 
 
-# The page at hand: it is searched again with every key.
+# The open page is searched at every key.
 @lru_cache(maxsize=1)
 def _normalized(text: str) -> tuple[str, Sequence[int]]:
     return normalize_with_offsets(text)
 
 
 class FindBar(Horizontal):
-    """Asks for words, and finds them as they are typed; the newest wins.
+    """Finds words while they are typed; the newest words win.
 
     Attributes:
-        text: the text to look through.
-        found: where the words stand.
-        current: which of them is looked at; None where there is none.
+        current: index of the current one, if any.
     """
 
-    DEFAULT_CSS: ClassVar[str] = """
-    FindBar {
-        height: 1;
-        background: $panel;
-        display: none;
-        &.-open { display: block; }
-        #find-mark { width: auto; padding: 0 1; color: $accent; text-style: bold; }
-        #find-words { width: 1fr; height: 1; border: none; padding: 0; background: $panel; }
-        #find-count { width: auto; padding: 0 1; color: $foreground; }
-    }
-    """
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("enter", "read", N_("Read there"), id="find.read", priority=True),
-        # Every widget has keys to scroll it, the field too: these go before them.
+        # Before the keys that scroll the field.
         Binding("down", "go(1)", N_("Next"), id="find.next", priority=True),
         Binding("up", "go(-1)", N_("Previous"), id="find.previous", show=False, priority=True),
         Binding("escape", "close", N_("Close"), id="find.close"),
     ]
 
     class Moved(Message):
-        """Something else was found, or another place of it is looked at."""
+        """Other words were found, or another place is current."""
 
     class Left(Message):
-        """The words are typed: the page is read on."""
+        """The search is done: go back to the page."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -94,11 +80,10 @@ class FindBar(Horizontal):
 
     @property
     def is_open(self) -> bool:
-        """Whether it is in view."""
         return self.has_class("-open")
 
     def open(self, text: str, position: int) -> None:
-        """Find in a text, from a position on."""
+        """Search a text, from a position."""
         self.text, self._from = text, position
         self.add_class("-open")
         field = self.query_one(Input)
@@ -107,7 +92,6 @@ class FindBar(Horizontal):
         self._look(field.value)
 
     def action_close(self) -> None:
-        """Find nothing any more."""
         self.remove_class("-open")
         self.found, self.current = [], None
         self.post_message(self.Moved())
@@ -120,12 +104,12 @@ class FindBar(Horizontal):
         self._tell()
 
     def go(self, step: int, start: int, end: int) -> None:
-        """Go to the next one or to the one before; after scrolling, from what is in view.
+        """Go to the next or previous place; after scrolling, from the view.
 
         Args:
             step: 1 or -1.
             start: the first character in view.
-            end: behind the last one.
+            end: the character after the last one.
         """
         if self.current is not None and not start <= self.found[self.current][0] < end:
             ahead = bisect_left(self.found, (start,))
@@ -135,7 +119,6 @@ class FindBar(Horizontal):
             self.action_go(step)
 
     def action_read(self) -> None:
-        """Leave the field; what was found stays marked."""
         self.post_message(self.Left())
 
     def on_input_changed(self, event: Input.Changed) -> None:

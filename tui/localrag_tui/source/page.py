@@ -1,4 +1,4 @@
-"""The page: the text of a document, wrapped for the width, scrolled freely, with what is marked."""
+"""The page: the wrapped text of a document with its marks, scrolled freely."""
 
 import asyncio
 from bisect import bisect_left, bisect_right
@@ -26,25 +26,21 @@ from localrag.text.harmless import NARROWEST, Layout, Row, cells
 from localrag_tui.source.sheet import CAPTION, HEADING, NUMBER, MarkedSpan, Sheet
 
 Span = tuple[int, int]
-"""Where something begins and ends, in characters."""
+"""Start and end, in characters."""
 
 
 class Stretch(Protocol):
-    """A part of a text, such as a row of it."""
+    """A part of a text, such as a row."""
 
     @property
-    def start(self) -> int:
-        """Where it begins."""
-        ...
+    def start(self) -> int: ...
 
     @property
-    def end(self) -> int:
-        """Where it ends."""
-        ...
+    def end(self) -> int: ...
 
 
 def touching(spans: Sequence[Span], stretch: Stretch) -> Iterator[int]:
-    """The numbers of the spans that have something in a part of the text."""
+    """The indexes of the spans that overlap a part of the text."""
     number = bisect_right(spans, (stretch.start, 0))
     while number > 0 and spans[number - 1][1] > stretch.start:
         number -= 1
@@ -54,7 +50,7 @@ def touching(spans: Sequence[Span], stretch: Stretch) -> Iterator[int]:
 
 
 def within(spans: Sequence[Span], stretch: Stretch) -> list[Span]:
-    """The spans that have something in a part of the text."""
+    """The spans that overlap a part of the text."""
     return [spans[number] for number in touching(spans, stretch)]
 
 
@@ -63,15 +59,10 @@ LINK, QUOTE, FOUND, CHOSEN, CURRENT = "link", "quote", "found", "chosen", "curre
 
 @dataclass
 class Marks:
-    """Spans of a document that stand out.
+    """Marked spans of a document.
 
     Attributes:
-        quote: what was quoted; nothing where both ends are the same, as with the next.
-        passage: what was opened.
-        links: what can be followed, in reading order.
-        chosen: which of them is.
-        found: what was searched for, in reading order.
-        current: which of that is looked at.
+        quote: the quotation; empty if both ends are equal, as for `passage`.
     """
 
     quote: Span = (0, 0)
@@ -82,7 +73,7 @@ class Marks:
     current: int | None = None
 
     def of(self, row: Stretch) -> Iterator[MarkedSpan]:
-        """What of it may lie on a row, that which covers the rest last."""
+        """The marks of a row, the topmost last."""
         yield from (MarkedSpan(*self.links[n], LINK) for n in touching(self.links, row))
         yield MarkedSpan(*self.quote, QUOTE)
         yield from (MarkedSpan(*self.found[n], FOUND) for n in touching(self.found, row))
@@ -96,10 +87,10 @@ SELECTED = "selected"
 
 
 class Ink:
-    """The styles of a page by the marks that lie on one another, each mixed once.
+    """The styles of a page by overlapping marks, each computed once.
 
     Args:
-        page: whose component classes they are, ``page--<mark>``.
+        page: the page, with component classes ``page--<mark>``.
     """
 
     def __init__(self, page: Widget) -> None:
@@ -108,26 +99,24 @@ class Ink:
         self._mixed: dict[tuple[str, ...], Style] = {}
 
     def of(self, *marks: str) -> Style:
-        """How plain text looks under some marks, that which covers the others last."""
+        """The style under some marks, the topmost last."""
         style = self._mixed.get(marks)
         if style is None:
             style = self._mixed[marks] = sum(map(self._part, marks), self._page.rich_style)
         return style
 
     def segments(self, text: str, row: Stretch, marks: Sequence[MarkedSpan]) -> Iterator[Segment]:
-        """A part of a text, cut where marks begin and end; the last mark covers the others."""
+        """A part of a text, cut at the ends of marks; the last mark is on top."""
         cuts = {at for mark in marks for at in mark[:2] if row.start < at < row.end}
         for start, end in pairwise(sorted({row.start, row.end, *cuts})):
             lying = (what for first, last, what in marks if first <= start and end <= last)
             yield Segment(text[start:end], self.of(*lying))
 
     def dry(self) -> None:
-        """Forget the colours: the theme has changed."""
         self._parts.clear()
         self._mixed.clear()
 
     def _part(self, mark: str) -> Style:
-        """What a mark changes; it leaves out what it does not say."""
         if mark not in self._parts:
             self._parts[mark] = self._looked_up(mark)
         return self._parts[mark]
@@ -139,25 +128,25 @@ class Ink:
         style = self._page.get_component_rich_style(name, partial=True)
         if style.bgcolor is None:
             return style
-        # Mixed with what it stands on: a terminal knows no transparency.
+        # Blended with the background: terminals have no transparency.
         return style + Style(bgcolor=self._page.get_component_rich_style(name).bgcolor)
 
 
 _OPENED = "opened"
 _PARTS = (HEADING, CAPTION, NUMBER, LINK, QUOTE, FOUND, CHOSEN, CURRENT, _OPENED)
-# Before a row stands a bar where it is of what was opened; after it, a blank.
+# A bar before the rows of the opened passage; a blank after every row.
 _BAR, _NO_BAR, _MARGIN = "▌ ", "  ", 3
-# What stands around the page follows when scrolling rests for so long, in seconds, and while it
-# goes on as often as this: a key waits for the page alone.
+# Seconds of rest before the parts around the page follow, and between two updates while scrolling:
+# a key waits for the page only.
 _REST, _PACE = 0.08, 0.24
-# Rows that are kept as they were drawn: some screens full.
+# Drawn rows kept: some screens full.
 _DRAWN = 400
 
 
 class View(NamedTuple):
-    """What is in view: a span of the document, and where a reader looks at.
+    """The text in view, and the place of the reader.
 
-    That is the word found last, else what was opened, else what stands near the top.
+    The place is the last found word, else the opened passage, else near the top.
     """
 
     start: int
@@ -166,7 +155,7 @@ class View(NamedTuple):
 
 
 class DocumentPage(ScrollView, can_focus=True):
-    """Shows a `Sheet`; whoever owns it says what is marked.
+    """Shows a `Sheet`; its owner sets the marks.
 
     Attributes:
         sheet: the document, None before the first.
@@ -174,23 +163,6 @@ class DocumentPage(ScrollView, can_focus=True):
 
     ALLOW_SELECT = True
     COMPONENT_CLASSES: ClassVar[set[str]] = {f"page--{part}" for part in _PARTS}
-    DEFAULT_CSS: ClassVar[str] = """
-    DocumentPage {
-        overflow: hidden scroll;
-        background: $background;
-        color: $foreground;
-        scrollbar-size-vertical: 1;
-        & > .page--heading { text-style: bold; color: $primary; }
-        & > .page--caption { color: $secondary; }
-        & > .page--number { text-style: bold; }
-        & > .page--link { text-style: underline; color: $primary; }
-        & > .page--opened { color: $accent; }
-        & > .page--quote { background: $accent 20%; }
-        & > .page--found { background: $secondary 16%; }
-        & > .page--chosen { background: $primary; color: $background; text-style: bold; }
-        & > .page--current { background: $accent; color: $background; text-style: bold; }
-    }
-    """
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("right", "choose(1)", N_("Link"), id="source.next_link"),
         Binding("left", "choose(-1)", N_("Previous link"), id="source.previous_link", show=False),
@@ -204,28 +176,23 @@ class DocumentPage(ScrollView, can_focus=True):
     ]
 
     class Scrolled(Message):
-        """The reader has moved; told a few times a second."""
+        """The view has moved; sent a few times a second."""
 
+    @dataclass
     class Followed(Message):
-        """A link is followed.
+        """A link is followed."""
 
-        Attributes:
-            span: which of `DocumentPage.links`.
-        """
-
-        def __init__(self, span: Span) -> None:
-            super().__init__()
-            self.span = span
+        span: Span
 
     def __init__(self) -> None:
         super().__init__()
         self.sheet: Sheet | None = None
         self._layout_of_text: Layout | None = None
         self._marks = Marks()
-        # The character at the top, which stays there whatever the width becomes.
+        # The first character in view; it stays at the top at any width.
         self._top = 0
         self._target: Span | None = None
-        # Until it is scrolled, what was opened is what is read: its top, its place.
+        # The opened place: until the page scrolls, the reader is there.
         self._landed, self._landing = (0, 0), False
         self._resting: Timer | None = None
         self._tell_by = 0.0
@@ -234,7 +201,6 @@ class DocumentPage(ScrollView, can_focus=True):
 
     @property
     def view(self) -> View:
-        """What is in view now."""
         rows = self._layout_of_text
         if not rows:
             return View(0, 0, 0)
@@ -246,39 +212,36 @@ class DocumentPage(ScrollView, can_focus=True):
         top, read = self._landed
         if top == self._top and rows[first].start <= read <= rows[last].end:
             return View(rows[first].start, rows[last].end, read)
-        # At the end of a document nothing can be scrolled to the top any more.
+        # The end of a document cannot scroll to the top.
         eye = last if first and first >= self.max_scroll_y else min(first + 2, last)
         return View(rows[first].start, rows[last].end, rows[eye].start)
 
     @property
     def top(self) -> int:
-        """The first character in view; `open` with it restores the view."""
+        """The first character in view; pass it to `open` to restore the view."""
         return self._top
 
     @property
     def links(self) -> Sequence[Span]:
-        """Spans that can be followed, in reading order."""
         return self._marks.links
 
     @property
     def chosen(self) -> int | None:
-        """Which of the links is chosen."""
         return self._marks.chosen
 
     @property
     def is_on_the_way(self) -> bool:
-        """Whether a place that was opened is not in view yet; `Scrolled` is told once it is."""
+        """Whether an opened place is not in view yet; `Scrolled` follows."""
         return self._landing
 
     @property
     def is_found(self) -> bool:
-        """Whether a reader looks at a word that was found."""
         found = self._marks.current
         return found is not None and self._marks.found[found][0] == self.view.eye
 
     @property
     def quote(self) -> Span:
-        """The span that is highlighted; nothing where both ends are the same."""
+        """The highlighted span; empty if both ends are equal."""
         return self._marks.quote
 
     async def open(
@@ -294,10 +257,10 @@ class DocumentPage(ScrollView, can_focus=True):
 
         Args:
             sheet: the document.
-            quote: the span to highlight and to show.
-            passage: the span that was opened, to have a bar beside it.
-            around: where the provision around it begins, shown too where there is room.
-            top: what was the first character in view, to have it there again.
+            quote: the span to highlight and show.
+            passage: the opened span, with a bar beside it.
+            around: start of the provision around it, shown if there is room.
+            top: the first character in view, to restore a view.
         """
         if sheet is not self.sheet:
             self.sheet, self._layout_of_text = sheet, None
@@ -310,7 +273,6 @@ class DocumentPage(ScrollView, can_focus=True):
         await self._lay()
 
     def clear(self) -> None:
-        """Show nothing."""
         self.sheet, self._layout_of_text = None, None
         self._marks = Marks()
         self._top, self._landed, self._target, self._landing = 0, (0, 0), None, False
@@ -318,7 +280,7 @@ class DocumentPage(ScrollView, can_focus=True):
         self._redraw()
 
     def mark_links(self, links: Sequence[Span]) -> None:
-        """Underline spans; the one chosen stays so where it is among them."""
+        """Underline links; the chosen one stays chosen."""
         marks, view = self._marks, self.view
         chosen = None if marks.chosen is None else marks.links[marks.chosen]
         before, marks.links = marks.links, links
@@ -327,7 +289,7 @@ class DocumentPage(ScrollView, can_focus=True):
             self._redraw()
 
     def mark_found(self, found: Sequence[Span], current: int | None) -> None:
-        """Mark what was found; the current one is brought into view."""
+        """Mark found words, and scroll to the current one."""
         self._marks.found, self._marks.current = found, current
         if current is not None:
             self._reveal(*found[current])
@@ -335,7 +297,7 @@ class DocumentPage(ScrollView, can_focus=True):
         self._tell()
 
     def selected(self) -> Span | None:
-        """The span that was selected with the mouse."""
+        """The span selected with the mouse."""
         selection, rows = self.text_selection, self._layout_of_text
         if selection is None or not rows:
             return None
@@ -344,16 +306,14 @@ class DocumentPage(ScrollView, can_focus=True):
         return (start, end) if start < end else None
 
     def get_selection(self, _selection: Selection) -> tuple[str, str] | None:
-        """What was selected, without the breaks of rows."""
         span = self.selected()
         return None if span is None else (self._text[slice(*span)], "\n")
 
     def selection_updated(self, _selection: Selection | None) -> None:
-        """Show what is selected."""
         self._redraw()
 
     def action_choose(self, step: int) -> None:
-        """Choose the next or the previous link, from the first in view on."""
+        """Choose the next or previous link, from the view on."""
         view, chosen = self.view, self._marks.chosen
         if chosen is not None and view.start <= self.links[chosen][0] < view.end:
             number = chosen + step
@@ -367,7 +327,7 @@ class DocumentPage(ScrollView, can_focus=True):
             self._redraw()
             self.refresh_bindings()
         else:
-            # Links are known of what is in view: those beyond are met by going there.
+            # Only links in view are known: scroll to find more.
             self.scroll_relative(y=step * self.size.height // 2)
 
     def check_action(self, action: str, _parameters: tuple[object, ...]) -> bool | None:
@@ -393,7 +353,6 @@ class DocumentPage(ScrollView, can_focus=True):
             self.run_worker(self._lay(), group="layout", exclusive=True)
 
     def scroll_to(self, x: float | None = None, y: float | None = None, **how: Any) -> None:
-        """Scroll at once: a held key is not ahead of what is shown."""
         super().scroll_to(x, y, **{**how, "animate": False})
 
     def watch_scroll_y(self, old_value: float, new_value: float) -> None:
@@ -402,21 +361,20 @@ class DocumentPage(ScrollView, can_focus=True):
         if self.vertical_scrollbar.grabbed:
             self.vertical_scrollbar.position = new_value
         rows = self._layout_of_text
-        # From beyond the end it was moved by a page that has grown, not by the reader.
+        # The page has grown; the reader did not scroll.
         moved = round(old_value) != round(new_value) and old_value <= self.max_scroll_y
         if rows and moved:
             self._top = rows[min(round(new_value), len(rows) - 1)].start
             self._tell()
 
     def notify_style_update(self) -> None:
-        """Draw in the new colours."""
         super().notify_style_update()
         self._ink.dry()
         self._drawn.clear()
 
     def render_lines(self, crop: Region) -> list[Strip]:
-        """Paint rows as they were drawn: there is no border or padding to be added each time."""
-        # Until the text is wrapped for a new width, rows are cut or filled up.
+        """Paint the drawn rows; they have no border or padding."""
+        # Until the text is wrapped for a new width, rows are cut or filled.
         top, width, plain = self.scroll_offset.y, self._width + _MARGIN, self._ink.of()
         strips = [self._row(top + y).adjust_cell_length(width, plain) for y in crop.line_range]
         background = self.background_colors[1]
@@ -425,7 +383,6 @@ class DocumentPage(ScrollView, can_focus=True):
         return [strip.crop(*crop.column_span) for strip in strips]
 
     def render_line(self, y: int) -> Strip:
-        """Draw a row for the mouse, which asks what character is where."""
         number, rows = self.scroll_offset.y + y, self._layout_of_text
         indent = rows[number].indent if rows and number < len(rows) else 0
         return self._row(number).apply_offsets(-len(_BAR) - indent, number)
@@ -458,13 +415,13 @@ class DocumentPage(ScrollView, can_focus=True):
         return "" if self.sheet is None else self.sheet.text
 
     async def _lay(self) -> None:
-        """Wrap for the width there is, and go to the place that is wanted."""
+        """Wrap the text for the width, and scroll to the wanted place."""
         sheet, width = self.sheet, self._width
         if sheet is None or width < NARROWEST:
             return
         rows = self._layout_of_text
         if rows is not None and rows.width == width and not self._landing:
-            # Only the height has changed: the reader may be on the way to another place.
+            # Only the height has changed; the reader may be scrolling.
             self._tell()
             return
         if rows is None or rows.width != width:
@@ -487,7 +444,7 @@ class DocumentPage(ScrollView, can_focus=True):
         self._tell()
 
     def _row_for(self, rows: Layout, position: int, around: int) -> int:
-        """The row to put at the top so that a place is seen in its context."""
+        """The top row to see a place in its context."""
         row, first = rows.row_of(position), rows.row_of(around)
         if 0 <= row - first < self.size.height * 2 // 3:
             return max(0, first - 1)

@@ -1,7 +1,8 @@
-"""The source pane: a document at its quotation, its references as links, what is tied to it."""
+"""The source pane: a document at a quotation, with links and ties."""
 
 import asyncio
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
 from textual import work
@@ -18,10 +19,14 @@ from localrag.errors import LocalragError
 from localrag.language import N_, _
 from localrag_tui.library import Library
 from localrag_tui.screen import bench_of
-from localrag_tui.shell.keys import bench_key
-from localrag_tui.shown import content
+from localrag_tui.shell.keys import key_of
+from localrag_tui.shell.paragraph import Paragraph
+from localrag_tui.shown import content, cure_of
 from localrag_tui.source.find import FindBar
-from localrag_tui.source.links import (
+from localrag_tui.source.page import DocumentPage, Span
+from localrag_tui.source.sheet import (
+    Head,
+    Sheet,
     TextLink,
     described,
     destination,
@@ -34,12 +39,8 @@ from localrag_tui.source.links import (
     read_otherwise,
     wording_of,
 )
-from localrag_tui.source.page import DocumentPage, Span
-from localrag_tui.source.sheet import Head, Sheet
 from localrag_tui.source.ties import Tie, Ties, counts, ties_of
 from localrag_tui.spot import History, Spot
-from localrag_tui.widgets.paragraph import Paragraph
-from localrag_tui.wording import cure_of
 
 if TYPE_CHECKING:
     from localrag.corpus.browsing import Stand
@@ -50,12 +51,12 @@ if TYPE_CHECKING:
 
 
 _BESIDE = 110
-# What is tied to a provision is looked up once a reader stays there, in seconds.
+# Seconds on a provision before its ties are read.
 _STAY = 0.12
 
 
 class _Body(Container):
-    # Its parts cover it: nothing of its own is drawn below them.
+    # Its parts cover it.
     BLANK = True
 
 
@@ -63,40 +64,13 @@ class SourcePane(Widget):
     """Reads documents of a corpus.
 
     Args:
-        library: the corpus; without it, the one in use whenever a place is opened.
+        library: the corpus; default: the corpus in use at each opening.
 
     Attributes:
-        library: the corpus that is read next, as the argument.
-        spot: the place that was opened last, or the provision that was scrolled to since.
-        provision: that provision and what is tied to it; None until it is looked up.
-        page: what has the focus while one reads.
+        spot: the opened place, or the provision scrolled to since.
+        provision: that provision with its ties; None until read.
     """
 
-    DEFAULT_CSS: ClassVar[str] = """
-    SourcePane {
-        height: 1fr;
-        width: 1fr;
-        background: $background;
-        #source-body { height: 1fr; layout: vertical; }
-        DocumentPage { height: 1fr; width: 1fr; }
-        Ties { display: none; height: 50%; border-top: solid $primary; }
-        Ties:focus { border-top: solid $accent; }
-        #source-notice { height: auto; max-height: 6; padding: 0 1; display: none; }
-        #source-notice.-told { display: block; background: $panel; }
-        #source-counts {
-            height: 1; padding: 0 1; background: $surface; color: $foreground-muted;
-            text-wrap: nowrap; text-overflow: ellipsis;
-        }
-        &.-ties Ties { display: block; }
-        &.-ties #source-counts { display: none; }
-        &.-beside {
-            #source-body { layout: horizontal; }
-            Ties { display: block; width: 40; height: 1fr; border-top: none; }
-            Ties:focus { border-top: none; }
-            #source-counts { display: none; }
-        }
-    }
-    """
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("slash", "find", N_("Find"), key_display="/", id="source.find"),
         Binding("n", "find_next(1)", N_("Next found"), id="source.find_next", show=False),
@@ -106,23 +80,22 @@ class SourcePane(Widget):
         Binding("r", "ties", N_("Ties"), id="source.ties"),
         Binding("v", "beside", N_("Beside"), id="source.beside", show=False),
         Binding("h", "states", N_("States of the law"), id="source.states", show=False),
-        Binding("backspace,alt+left", "back", N_("Place before"), id="source.back"),
-        Binding("alt+right", "forward", N_("Next place"), id="source.forward", show=False),
+        Binding("backspace,alt+left", "step(-1)", N_("Place before"), id="source.back"),
+        Binding("alt+right", "step(1)", N_("Next place"), id="source.forward", show=False),
         Binding("escape", "close_part", N_("Close"), id="source.close", show=False),
     ]
 
+    @dataclass
     class Moved(Message):
-        """Another provision is read.
+        """The reader is at another provision.
 
         Attributes:
-            spot: its beginning, or what was opened in it.
-            provision: what is tied to it; None until it is looked up, when this is told again.
+            spot: its beginning, or the opened place in it.
+            provision: its ties; None until read, then sent again.
         """
 
-        def __init__(self, spot: Spot, provision: "Provision | None") -> None:
-            super().__init__()
-            self.spot = spot
-            self.provision = provision
+        spot: Spot
+        provision: "Provision | None"
 
     def __init__(self, library: Library | None = None) -> None:
         super().__init__()
@@ -144,7 +117,6 @@ class SourcePane(Widget):
 
     @property
     def bench(self) -> "Workbench":
-        """The application."""
         return bench_of(self)
 
     def compose(self) -> ComposeResult:
@@ -163,19 +135,19 @@ class SourcePane(Widget):
         self.set_class(event.size.width >= _BESIDE, "-beside")
 
     async def open(self, spot: Spot, *, preview: bool = False) -> None:
-        """Show a place; what is wrong with it is told in the pane.
+        """Show a place; errors are shown in the pane.
 
         Args:
             spot: the place.
-            preview: whether it is only looked at, and is not gone back to once another one is.
+            preview: whether it is only a preview, left out of the history.
         """
         await self._show(spot, preview=preview)
 
     async def keep_up(self, quoted: Spot | None = None) -> None:
-        """Show the law of the day that the settings say now, where that of another is open.
+        """Show the law on the day of the settings, if another day is open.
 
         Args:
-            quoted: what is opened then; without it the provision that is read.
+            quoted: the place to open; default: the open provision.
         """
         sheet, unit, library = self.page.sheet, self._unit, self._library
         if sheet is None:
@@ -193,15 +165,15 @@ class SourcePane(Widget):
                 spot = await library.read(lambda store: provision_at(store, sheet, unit))
         except LocalragError as error:
             complaint = error
-        # What was read of another wording stands elsewhere in this one.
+        # Places in another state differ.
         self._history = History()
         await self._show(spot, top, library=library)
         if complaint is not None:
             self._complain(complaint)
 
     def clear(self) -> None:
-        """Show nothing, as before the first place."""
-        # What is being opened comes too late.
+        """Show nothing, as at first."""
+        # A place being opened comes too late.
         self._opening += 1
         if self._finder.is_open:
             self._finder.action_close()
@@ -215,7 +187,7 @@ class SourcePane(Widget):
         self.refresh_bindings()
 
     async def jump(self, target: str) -> None:
-        """Show what a person wrote: a citation in any spelling, or the id of a passage."""
+        """Show a citation in any spelling, or a passage by its id."""
         from localrag.search.finding import find
 
         library = self.library or self.bench.library
@@ -226,37 +198,26 @@ class SourcePane(Widget):
         else:
             await self._show(Spot.of(passage))
 
-    async def back(self) -> None:
-        """Show what was read before, as it was left."""
-        await self._step(-1)
-
-    async def forward(self) -> None:
-        """Show what was left by going back."""
-        await self._step(1)
-
-    def check_action(self, action: str, _parameters: tuple[object, ...]) -> bool | None:
-        if action in ("back", "forward"):
-            return self._history.can(-1 if action == "back" else 1)
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        if action == "step":
+            return self._history.ahead(int(str(parameters[0]))) is not None
         if action == "find_next":
-            # The help names the keys before anything is found.
+            # Help lists the keys before anything is found.
             return bool(self._finder.found) or None
         if action == "close_part":
             return self.has_class("-ties") or self._finder.is_open
         if action == "beside":
-            # The Read screen has two panes of its own.
+            # The Read screen has its own two panes.
             return self.spot is not None and self.bench.current_mode != "read"
         if action == "states":
             return self.page.sheet is not None and self.page.sheet.is_law
         return self.page.sheet is not None
 
-    async def action_back(self) -> None:
-        await self.back()
-
-    async def action_forward(self) -> None:
-        await self.forward()
+    async def action_step(self, by: int) -> None:
+        if visit := self._history.ahead(by):
+            await self._show(visit.spot, visit.top, library=visit.library, step=by)
 
     def action_beside(self) -> None:
-        """Read it on the Read screen, in two panes."""
         if self.spot is not None:
             self.bench.open_spot(self.spot, beside=True)
 
@@ -266,12 +227,11 @@ class SourcePane(Widget):
             self._finder.open(self.page.sheet.text, self.page.view.start)
 
     def action_find_next(self, step: int) -> None:
-        """Go to the next or previous place that was found."""
         view = self.page.view
         self._finder.go(step, view.start, view.end)
 
     def action_ties(self) -> None:
-        """Go to what is tied to the provision, or back to the page."""
+        """Go to the ties of the provision, or back to the page."""
         if self._ties.has_focus:
             self._leave_ties()
             return
@@ -281,9 +241,9 @@ class SourcePane(Widget):
             self._ties.action_first()
 
     async def action_states(self) -> None:
-        """Show what changed in the article that is read, from state to state of its law."""
+        """Show the changes of the open article, state by state."""
         from localrag.search.history import history
-        from localrag_tui.source.states import StatesDialogue
+        from localrag_tui.source.ties import StatesDialogue
 
         sheet = self.page.sheet
         unit = sheet.unit_at(self.page.view.eye) if sheet else None
@@ -298,14 +258,13 @@ class SourcePane(Widget):
             self.bench.push_screen(StatesDialogue(found))
 
     def action_close_part(self) -> None:
-        """Close what was opened last."""
         if self._finder.is_open:
             self._finder.action_close()
         else:
             self._leave_ties()
 
     async def action_copy(self) -> None:
-        """Copy with its citation what is selected, else the quotation, else the provision."""
+        """Copy the selection, else the quotation, else the provision, with its citation."""
         page = self.page
         if page.sheet is None:
             return
@@ -321,7 +280,6 @@ class SourcePane(Widget):
             await self._copy(page.sheet, lambda _store: span)
 
     async def action_copy_paragraph(self) -> None:
-        """Copy with its citation the paragraph (項) that is read; of other documents, the line."""
         sheet, eye = self.page.sheet, self.page.view.eye
         if sheet is not None:
             await self._copy(sheet, lambda store: paragraph_at(store, sheet, eye))
@@ -337,10 +295,9 @@ class SourcePane(Widget):
             self.bench.copy(copied)
 
     def on_document_page_scrolled(self, event: DocumentPage.Scrolled) -> None:
-        """Keep head, links and ties with what is in view."""
         event.stop()
         page = self.page
-        # What was told of the place before comes while the next one is laid out.
+        # A message about the old place, during the layout of the next.
         if page.sheet is None or page.is_on_the_way:
             return
         view = page.view
@@ -398,8 +355,8 @@ class SourcePane(Widget):
 
     @work(group="go", exclusive=True)
     async def _read_otherwise(self, tie: Tie, passage: "Passage") -> None:
-        """Show a provision as a tied one has it read, and go to that one where it is asked for."""
-        from localrag_tui.source.states import AsReadDialogue
+        """Show a provision as another one reads it (読替え), and go there if wanted."""
+        from localrag_tui.source.ties import AsReadDialogue
 
         library = self._library
         try:
@@ -413,11 +370,6 @@ class SourcePane(Widget):
             self._leave_ties()
             await self._show(Spot.of(found.text.by), library=library)
 
-    async def _step(self, by: int) -> None:
-        visit = self._history.ahead(by)
-        if visit is not None:
-            await self._show(visit.spot, visit.top, library=visit.library, step=by)
-
     async def _show(
         self,
         spot: Spot,
@@ -427,13 +379,13 @@ class SourcePane(Widget):
         step: int = 0,
         preview: bool = False,
     ) -> None:
-        """Show a place; only the newest of several that are asked for at once.
+        """Show a place; of several requests only the newest.
 
         Args:
             spot: the place.
-            top: the first character that is to be in view.
-            library: the corpus; without it, the one that is read next.
-            step: how far in the history the place is; 0 for a new one.
+            top: the first character in view.
+            library: the corpus; default: `library`, else the corpus in use.
+            step: distance in the history; 0 for a new place.
             preview: see `open`.
         """
         self._opening += 1
@@ -447,7 +399,7 @@ class SourcePane(Widget):
             if number == self._opening:
                 self._complain(error)
             return
-        # Of a pane that is closed the parts go first.
+        # The parts of a closed pane go first.
         if number != self._opening or not page.is_attached:
             return
         if step:
@@ -467,7 +419,7 @@ class SourcePane(Widget):
         unit = sheet.unit_at(start)
         around = unit.start if unit and unit.start <= start else start
         self._arrive(unit, spot)
-        # Nothing below the page speaks of what stood there before.
+        # The ties of the old place must not stay.
         self._counts.update(Content(""), layout=False)
         self._ties.clear_options()
         named = (passage.start, passage.end) if passage else (start, end)
@@ -477,7 +429,7 @@ class SourcePane(Widget):
             self.refresh_bindings()
 
     async def _library_with(self, spot: Spot, library: Library) -> Library:
-        """The corpus as of a day when it has the wording that is quoted."""
+        """The corpus on a day with the quoted state."""
         if spot.state:
             document = spot.document_id
             _day, wording = await library.read(lambda store: wording_of(store, document))
@@ -489,10 +441,10 @@ class SourcePane(Widget):
         self._unit, self.spot, self.provision = unit, spot, None
         self.post_message(self.Moved(spot, None))
 
-    # Its coroutine is made when it begins: one made before is never awaited where the pane goes.
+    # A worker makes its coroutine at its start: none is left unawaited.
     @work(group="look", exclusive=True)
     async def _look(self, sheet: Sheet) -> None:
-        """Look up the links around what is in view, then what is tied to the provision."""
+        """Read the links around the view, then the ties of the provision."""
         page, unit, library = self.page, self._unit, self._library
         try:
             if sheet.is_law:
@@ -502,7 +454,7 @@ class SourcePane(Widget):
             await asyncio.sleep(_STAY)
             provision = await library.read(lambda store: described(store, unit.passage_id))
         except LocalragError as error:
-            # The law of another day may lack what was left meanwhile.
+            # The left provision may not exist on another day.
             if unit == self._unit and sheet is page.sheet:
                 self._complain(error)
             return
@@ -536,11 +488,11 @@ class SourcePane(Widget):
         self.page.focus()
 
     def _say_how_to_begin(self) -> None:
-        key = bench_key(self.app, "app.jump")
+        key = key_of(self.app, "app.jump")
         self._tell(_("Nothing is open yet: {key} goes to a provision.").format(key=key))
 
     def _complain(self, error: LocalragError) -> None:
-        # A pane that was closed meanwhile has nobody to tell.
+        # A closed pane shows nothing.
         if self.is_attached:
             self._tell(error.cause, cure_of(error))
 

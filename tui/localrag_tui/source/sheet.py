@@ -1,31 +1,39 @@
-"""A document as it is read: its text, its provisions, what its lines are, what stands above it."""
+"""A document as read from the store: text, provisions, headings, links, quotations."""
 
 import re
 from bisect import bisect_right
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from datetime import date
 from itertools import takewhile
-from typing import TYPE_CHECKING, ClassVar, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from rich.cells import cell_len
 from textual.content import Content
 from textual.widget import Widget
 
 from localrag.answer.wording import read_by_ocr, state_of
-from localrag.corpus.types import ARTICLES, PASSAGES, TRIPLES, Section, has_pages
+from localrag.corpus.types import ARTICLES, PASSAGES, TRIPLES, Locator, Section, has_pages
+from localrag.errors import NotFoundError
 from localrag.language import _
-from localrag_tui.shown import cut, harmless, one_line
+from localrag.text.harmless import cut, harmless, one_line
+from localrag_tui.shown import palette
+from localrag_tui.spot import Spot
 
 if TYPE_CHECKING:
+    from localrag.answer.types import Citation
     from localrag.corpus.browsing import Stand
+    from localrag.corpus.links import Reference
     from localrag.corpus.states import DocumentInfo
     from localrag.corpus.store import CorpusStore
+    from localrag.corpus.types import Passage
+    from localrag.law.applied import ReadText
+    from localrag.search.provision import Provision
 
 HEADING, CAPTION, NUMBER = "heading", "caption", "number"
-"""What a span of a document is, besides plain text."""
+"""The kinds of marked spans."""
 
-# A text without line feeds is no heading as a whole.
+# A text without line feeds is no heading.
 _LONGEST_HEADING = 400
 _KANJI = "〇一二三四五六七八九十百千"
 _CAPTION = re.compile(r"（[^（）\n]{1,80}）$", re.MULTILINE)
@@ -34,12 +42,12 @@ _PARAGRAPH = re.compile(r"(?:[０-９]{1,3}|[①-⑳㉑-㉟㊱-㊿])(?=　)")
 _ITEM = re.compile(rf"[{_KANJI}]+(?:の[{_KANJI}]+)*(?=　)")
 _SUBITEM = re.compile(r"[ア-ン](?=　)")
 _DEEPER = re.compile(r"（[０-９]+）(?=　)|[（(][ｉivxⅰⅱⅲⅳⅴ]+[)）](?=　)")
-# Of a printed statute: the number stands out, what it numbers stands behind it.
+# As in printed statutes: numbers hang, their text is indented.
 _STEPS = ((_ARTICLE, 0), (_PARAGRAPH, 0), (_ITEM, 2), (_SUBITEM, 4), (_DEEPER, 6))
 
 
 class MarkedSpan(NamedTuple):
-    """A span of a document, in characters, and what it is."""
+    """A span of a document, in characters, and its kind."""
 
     start: int
     end: int
@@ -48,15 +56,10 @@ class MarkedSpan(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Sheet:
-    """A document, loaded as a whole.
+    """A whole document.
 
     Attributes:
-        document: its listing.
-        generation: of the store that it was read from.
-        day: whose law that showed.
-        text: as it is shown, without what would act on a terminal.
-        units: the provisions or passages that its text is divided into, in reading order.
-        sections: its outline, in reading order.
+        units: its provisions or passages, in reading order.
     """
 
     document: "DocumentInfo"
@@ -68,32 +71,29 @@ class Sheet:
 
     @property
     def state(self) -> str:
-        """The day from which the text is in force; "" where it has none."""
+        """The day the text comes into force; "" if unknown."""
         return self.document.metadata.get("date", "")
 
     @property
     def is_law(self) -> bool:
-        """Whether it is a statute."""
         return self.document.kind == "law"
 
     def unit_at(self, position: int) -> "Stand | None":
-        """The unit around a position; between two units, the one that follows."""
+        """The unit at a position; between two units, the next one."""
         number = bisect_right(self.units, position, key=lambda unit: unit.start) - 1
         if number < 0 or self.units[number].end < position:
             number = min(number + 1, len(self.units) - 1)
         return self.units[number] if self.units else None
 
     def units_in(self, start: int, end: int) -> "Iterator[Stand]":
-        """The units of which something stands in a span."""
         first = max(0, bisect_right(self.units, start, key=lambda unit: unit.start) - 1)
         return takewhile(lambda unit: unit.start < end, self.units[first:])
 
     def place(self, position: int) -> tuple[str, ...]:
-        """The headings around a position, from the outermost."""
         return tuple(of.title for of in self.sections if of.start <= position <= of.end)
 
     def parts(self, start: int, end: int) -> Iterator[MarkedSpan]:
-        """What stands out in a row: a heading, the caption or the number at its beginning."""
+        """The heading of a row, or its caption or number."""
         heading = self._heading(start)
         if heading.end > start:
             yield heading
@@ -106,7 +106,7 @@ class Sheet:
                     return
 
     def _heading(self, position: int) -> MarkedSpan:
-        """The last heading before a position, itself included; of a law its title is one."""
+        """The last heading up to a position; the title of a law counts."""
         number = bisect_right(self.sections, position, key=lambda section: section.start) - 1
         if number < 0 and not self.is_law:
             return MarkedSpan(0, 0, HEADING)
@@ -115,7 +115,7 @@ class Sheet:
         return MarkedSpan(start, end if end >= 0 else start + _LONGEST_HEADING, HEADING)
 
     def indents(self, text: str, start: int, end: int) -> tuple[int, int]:
-        """How far a line is indented, as printed statutes are; see `layout.Indents`."""
+        """The indent of a line, as in printed statutes; see `layout.Indents`."""
         if self.is_law:
             for step, depth in _STEPS:
                 if step.match(text, start, end):
@@ -124,11 +124,11 @@ class Sheet:
 
 
 def load(store: "CorpusStore", document_id: str) -> Sheet:
-    """Load a document; raises what `CorpusStore.document` does."""
+    """Load a document; errors as in `CorpusStore.document`."""
     document = store.document(document_id)
     layers = (ARTICLES,) if document.kind == "law" else (PASSAGES, TRIPLES)
     units = [unit for layer in layers for unit in store.standing(document_id, layer)]
-    # Columns of a table are parted by tabs, whose width a terminal would choose.
+    # Tabs separate the columns of a table; terminals choose their width.
     gap = "│" if document.kind == "law" else "　"
     return Sheet(
         document=document,
@@ -144,16 +144,7 @@ _STEP = " › "
 
 
 class Head(Widget):
-    """Title and headings, then the provision in view and the state of the text."""
-
-    DEFAULT_CSS: ClassVar[str] = """
-    Head {
-        height: 2;
-        padding: 0 1;
-        background: $surface;
-        color: $foreground;
-    }
-    """
+    """Title and headings; below, the provision in view and the state of the text."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -162,7 +153,7 @@ class Head(Widget):
         self._as_of = ""
 
     def show(self, sheet: Sheet, unit: "Stand | None", position: int) -> None:
-        """Say where a position is, and which provision is read."""
+        """Show the headings of a position and its provision."""
         title = sheet.document.title
         headings = sheet.place(position) if sheet.is_law else ()
         before = self._place, self._provision, self._as_of
@@ -181,7 +172,6 @@ class Head(Widget):
             self.refresh()
 
     def clear(self) -> None:
-        """Say nothing."""
         self._place, self._provision, self._as_of = (), "", ""
         self.refresh()
 
@@ -189,7 +179,7 @@ class Head(Widget):
         width = self.size.width
         title: str = self._place[0] if self._place else ""
         rest = _STEP.join(("", *self._place[1:]))
-        # The innermost heading says most: a long title gives way to it.
+        # The innermost heading says most: a long title is cut.
         title = cut(title, max(width - cell_len(rest), width // 3))
         rest = cut(rest, width - cell_len(title))
         name = cut(self._provision, width - cell_len(self._as_of) - 1)
@@ -202,3 +192,221 @@ class Head(Widget):
             gap,
             (self._as_of, "$foreground-muted"),
         )
+
+
+@dataclass(frozen=True, slots=True)
+class TextLink:
+    """A span of a document with a reference.
+
+    Attributes:
+        reference: its target; of several, or of a range, the first.
+    """
+
+    start: int
+    end: int
+    reference: "Reference"
+
+
+@dataclass(frozen=True, slots=True)
+class AsRead:
+    """A provision as another one reads it (読替え); made by code."""
+
+    title: str
+    text: "ReadText"
+
+
+def links_of(
+    store: "CorpusStore", document_id: str, provisions: Iterable[Locator]
+) -> tuple[TextLink, ...]:
+    """The links in provisions of a statute, in reading order, without nested ones."""
+    links: list[TextLink] = []
+    for provision in provisions:
+        for of in store.references_from(document_id, provision):
+            if not links or of.start >= links[-1].end:
+                links.append(TextLink(of.start, of.end, of))
+    return tuple(links)
+
+
+def destination(store: "CorpusStore", reference: "Reference") -> Spot:
+    """The target of a reference.
+
+    A delegation (政令で定める) leads to the implementing provision. Errors as in `spot_at`.
+    """
+    from localrag.corpus.links import DELEGATES
+    from localrag.law.delegations import filled_in
+
+    if reference.kind == DELEGATES and not reference.target.path:
+        order = filled_in(store, reference)
+        if order is not None:
+            return spot_at(store, order.document_id, reference.law_name, order.source)
+    return spot_at(store, reference.law_id, reference.law_name, reference.target)
+
+
+def spot_at(store: "CorpusStore", law_id: str, name: str, locator: Locator) -> Spot:
+    """The beginning of a provision, or of a law.
+
+    Args:
+        store: the corpus.
+        law_id: the law; "" outside the corpus.
+        name: its name.
+        locator: the provision; empty for the whole law.
+
+    Raises:
+        NotFoundError: the corpus has no such law or provision.
+    """
+    from localrag.law.notation import cite
+
+    if not law_id:
+        raise NotFoundError(
+            _("{law} is not in this corpus.").format(law=name),
+            palette(_("Add documents")),
+        )
+    if not locator.path:
+        return Spot(law_id)
+    passage = store.at(law_id, locator)
+    if passage is None:
+        raise NotFoundError(
+            _("This text has no {provision}.").format(
+                provision=cite(store.document(law_id).title, locator)
+            ),
+            _("It may be renumbered or repealed; Ctrl+G opens the law itself."),
+        )
+    return Spot.of(passage)
+
+
+def opened(
+    store: "CorpusStore", spot: Spot, before: Sheet | None
+) -> "tuple[Sheet, Passage | None]":
+    """The document of a place, and its passage, if it still exists.
+
+    Args:
+        store: the corpus.
+        spot: the place.
+        before: the document read before, reused if nothing has changed.
+
+    Raises:
+        NotFoundError: the corpus has no such document.
+    """
+    passage = store.by_id(spot.passage_id) if spot.passage_id else None
+    now = spot.document_id, store.generation, store.as_of
+    if before and (before.document.id, before.generation, before.day) == now:
+        return before, passage
+    return load(store, spot.document_id), passage
+
+
+def wording_of(store: "CorpusStore", document_id: str) -> tuple[date, str]:
+    """The day of the law shown, and the day its text comes into force, if known.
+
+    Raises:
+        NotFoundError: there is no such document.
+    """
+    return store.as_of, store.document(document_id).metadata.get("date", "")
+
+
+def provision_at(store: "CorpusStore", sheet: Sheet, unit: "Stand") -> Spot:
+    """A provision in the state shown now; errors as in `spot_at`."""
+    return spot_at(store, sheet.document.id, sheet.document.title, unit.locator)
+
+
+def cited(store: "CorpusStore", citation: "Citation") -> Spot | None:
+    """The place of a citation in the state it quotes; None if it is gone.
+
+    An answer quotes the law on its own day; another day may be shown now.
+    """
+    from localrag.corpus.rows import state_id
+
+    law, _mark, place = citation.passage_id.partition("#")
+    ids = dict.fromkeys((f"{state_id(law, citation.state)}#{place}", citation.passage_id))
+    passage = next(filter(None, map(store.by_id, ids)), None)
+    return Spot.quoted(citation, passage) if passage else None
+
+
+def described(store: "CorpusStore", passage_id: str) -> "Provision":
+    """A passage and its ties; raises `gone` if it no longer exists."""
+    from localrag.search.provision import describe
+
+    passage = store.by_id(passage_id)
+    if passage is None:
+        raise gone(passage_id)
+    return describe(store, passage)
+
+
+def gone(passage_id: str) -> NotFoundError:
+    """The error for a passage that no longer exists."""
+    return NotFoundError(
+        _("The corpus has no {passage} any more.").format(passage=passage_id),
+        _("It was changed meanwhile: this text may be another one. Search again."),
+    )
+
+
+def quotation(store: "CorpusStore", document_id: str, start: int, end: int) -> str:
+    """A span of a document with its citation: 「…」（金融商品取引法第1条）.
+
+    It cites the smallest passage with the whole span, else the passage at its start. The citation
+    names a state that is not in force.
+
+    Raises:
+        NotFoundError: there is no such document.
+    """
+    from localrag.search.provision import citation_of
+
+    text = store.text(document_id, start, end).strip()
+    passage = _around(store, document_id, start, end)
+    source = citation_of(store, passage) if passage else store.document(document_id).title
+    return f"「{text}」（{_with_state(store, document_id, source)}）"
+
+
+def read_otherwise(store: "CorpusStore", passage: "Passage", by: Spot) -> "AsRead":
+    """A provision as another one reads it, with both citations; raises `gone`."""
+    from localrag.law.applied import as_read
+    from localrag.search.provision import citation_of
+
+    reading = store.by_id(by.passage_id)
+    text = as_read(store, passage, reading) if reading else None
+    if reading is None or text is None:
+        raise gone(by.passage_id)
+    title = _("{provision} as {by} has it read").format(
+        provision=citation_of(store, passage), by=citation_of(store, reading)
+    )
+    return AsRead(_with_state(store, passage.document_id, title), text)
+
+
+def _with_state(store: "CorpusStore", document_id: str, source: str) -> str:
+    """A citation; with its state, if that may not be in force."""
+    from localrag.answer.wording import state_of
+
+    document = store.document(document_id)
+    if not (document.followed or document.not_yet or document.before_first):
+        return source
+    return _(", ").join((source, state_of(document)))
+
+
+def paragraph_at(store: "CorpusStore", sheet: "Sheet", position: int) -> tuple[int, int]:
+    """The span of the paragraph (項) at a position; without paragraphs, its line."""
+    from localrag.corpus.types import PARAGRAPHS
+
+    unit = sheet.unit_at(position)
+    if unit is not None and sheet.is_law:
+        for paragraph in store.within(sheet.document.id, unit.locator, PARAGRAPHS):
+            if paragraph.start <= position < paragraph.end:
+                return paragraph.start, paragraph.end
+        return unit.start, unit.end
+    end = sheet.text.find("\n", position)
+    return sheet.text.rfind("\n", 0, position) + 1, end if end >= 0 else len(sheet.text)
+
+
+def _around(store: "CorpusStore", document_id: str, start: int, end: int) -> "Passage | None":
+    from localrag.corpus.types import ARTICLES, ITEMS, PARAGRAPHS, PASSAGES, TRIPLES
+
+    stands = (
+        s for layer in (ARTICLES, PASSAGES, TRIPLES) for s in store.standing(document_id, layer)
+    )
+    outer = next((stand for stand in stands if stand.start <= start < stand.end), None)
+    passage = store.by_id(outer.passage_id) if outer else None
+    if passage is None or not passage.locator.path:
+        return passage
+    for layer in (PARAGRAPHS, ITEMS):
+        for inner in store.within(document_id, passage.locator, layer):
+            if inner.start <= start and end <= inner.end:
+                passage = inner
+    return passage

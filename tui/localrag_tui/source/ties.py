@@ -1,23 +1,29 @@
-"""What is tied to the provision in view: what fills it in, refers to it, defines its terms."""
+"""Ties of the open provision, its states, and its text as another provision reads it."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, ClassVar
 
+from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
+from textual.containers import Horizontal, VerticalScroll
 from textual.content import Content
 from textual.message import Message
-from textual.widgets import OptionList
+from textual.widgets import OptionList, Static
 from textual.widgets.option_list import Option
 
 from localrag.answer import wording
 from localrag.errors import NotFoundError
 from localrag.language import N_, _
-from localrag.text.harmless import NARROWEST, Layout, shorten
-from localrag_tui.shown import one_line
-from localrag_tui.source.links import gone, spot_at
+from localrag.search.history import History, headline
+from localrag.search.history.comparing import Difference
+from localrag.text.harmless import NARROWEST, Layout, harmless, one_line, shorten
+from localrag_tui.screen import Dialogue
+from localrag_tui.shell.listing import Valued
+from localrag_tui.shell.paragraph import Paragraph
+from localrag_tui.shown import content
+from localrag_tui.source.sheet import AsRead, gone, spot_at
 from localrag_tui.spot import Spot
-from localrag_tui.widgets.listing import Valued
 
 if TYPE_CHECKING:
     from localrag.corpus.store import CorpusStore
@@ -33,7 +39,7 @@ TITLES = {
     "terms": N_("terms"),
     "known": N_("also known"),
 }
-"""Every kind of tie, what a reader looks for first standing first."""
+"""Every kind of tie, most wanted first."""
 
 _MOST = 8
 _LONGEST_NOTE = 60
@@ -46,11 +52,9 @@ class Tie:
     """Something tied to a provision.
 
     Attributes:
-        label: what it is called.
-        note: how it is tied, in words of the text; may be empty.
-        goal: where it is: a place, the end of a reference, or the id of a passage; None where code
-            cannot tell.
-        reads: whether it has words of the provision read otherwise: the text so read opens first.
+        note: words of the text, or "".
+        goal: a place, a link, or the id of a passage; None if unknown to code.
+        reads: whether it reads the provision otherwise: that text opens first.
     """
 
     label: str
@@ -59,10 +63,10 @@ class Tie:
     reads: bool = False
 
     def place(self, store: "CorpusStore") -> Spot:
-        """Where it opens; raises what `spot_at` does."""
+        """Its target; errors as in `spot_at`."""
         if self.goal is None:
             raise NotFoundError(
-                _("Code cannot tell which provisions these are."),
+                _("Code cannot identify these provisions."),
                 _("The words of the law tell it: 「{words}」.").format(words=self.label),
             )
         if isinstance(self.goal, Spot):
@@ -76,7 +80,7 @@ class Tie:
 
 
 def ties_of(provision: "Provision") -> dict[str, list[Tie]]:
-    """The ties of a provision by kind, in the order of `TITLES`; kinds without any are left out."""
+    """The ties of a provision by kind, in the order of `TITLES`, without empty kinds."""
     title = provision.document.title
 
     def linked(link: "ProvisionLink") -> Tie:
@@ -121,7 +125,7 @@ def ties_of(provision: "Provision") -> dict[str, list[Tie]]:
 
 
 def _once(ties: Iterable[Tie]) -> list[Tie]:
-    """A provision that is tied in several ways, once, with the words of all of them."""
+    """Ties to the same provision as one, with all their words."""
     merged: dict[str, Tie] = {}
     for tie in ties:
         before = merged.get(tie.label)
@@ -131,7 +135,7 @@ def _once(ties: Iterable[Tie]) -> list[Tie]:
 
 
 def counts(ties: dict[str, list[Tie]]) -> Content:
-    """The kinds with their numbers, on one line; what fills a provision in stands out."""
+    """The number of ties by kind, in one line; implementing provisions are highlighted."""
     words = [
         Content.styled(f"{_(TITLES[kind])} {len(those):,}", "bold $accent" * (kind == "filled"))
         for kind, those in ties.items()
@@ -140,35 +144,17 @@ def counts(ties: dict[str, list[Tie]]) -> Content:
 
 
 class Ties(OptionList):
-    """Lists the ties of a provision; one that is chosen opens."""
-
-    DEFAULT_CSS: ClassVar[str] = """
-    Ties {
-        height: 1fr;
-        border: none;
-        background: $surface;
-        padding: 0 1;
-        scrollbar-size-vertical: 1;
-        &:focus { border: none; background-tint: $foreground 0%; }
-        & > .option-list--option-highlighted, &:focus > .option-list--option-highlighted {
-            background: $primary 18%;
-            color: $foreground;
-            text-style: bold;
-        }
-        & > .option-list--option-disabled { color: $accent; text-style: bold; }
-    }
-    """
+    """Lists the ties of a provision."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("enter", "select", N_("Open"), id="ties.open"),
     ]
 
+    @dataclass
     class Chosen(Message):
-        """A tie is to be opened."""
+        """Open a tie."""
 
-        def __init__(self, tie: Tie) -> None:
-            super().__init__()
-            self.tie = tie
+        tie: Tie
 
     def __init__(self) -> None:
         super().__init__(markup=False)
@@ -177,7 +163,6 @@ class Ties(OptionList):
         self._width = 0
 
     def show(self, ties: dict[str, list[Tie]]) -> None:
-        """List these, the first of long kinds only."""
         self._ties, self._whole = ties, set()
         self._fill()
         self.scroll_home(animate=False)
@@ -221,7 +206,7 @@ class Ties(OptionList):
 
 
 def _entry(tie: Tie, width: int) -> Content:
-    """A tie on as many rows as it needs, those after the first indented."""
+    """A tie in as many rows as needed; later rows are indented."""
     label, note = one_line(tie.label), shorten(one_line(tie.note), _LONGEST_NOTE)
     text, said = f"{label}  {note}".rstrip(), len(label)
     rows = Layout(text, max(NARROWEST, width - len(_MARK)))
@@ -236,5 +221,115 @@ def _entry(tie: Tie, width: int) -> Content:
 
 
 def _short(label: str, title: str) -> str:
-    # Of what stands in the same document, also at both ends of a range.
+    # Without the title of the same document, at both ends of a range.
     return label.replace(f"{title} ", "")
+
+
+class StatesDialogue(Dialogue):
+    """A provision in all states of its law, latest first."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("c", "copy", N_("Copy"), id="states.copy"),
+        Binding("enter", "leave", N_("Close"), id="states.close"),
+    ]
+
+    def __init__(self, history: History) -> None:
+        super().__init__()
+        self._history = history
+
+    def body(self) -> ComposeResult:
+        yield Static(Content(one_line(self._history.title)), classes="heading")
+        with VerticalScroll():
+            if len(self._history.versions) == 1:
+                yield Paragraph(content(_("The corpus has one state of this law.")))
+            for version in reversed(self._history.versions):
+                yield Paragraph(content(one_line(headline(version))), classes="period")
+                for difference in version.change.lines if version.change else ():
+                    yield from _side_by_side(difference)
+            for fact in self._history.notes:
+                yield Paragraph(content(one_line(str(fact))), classes="period")
+
+    def on_mount(self) -> None:
+        self.query_one(VerticalScroll).focus()
+
+    def action_copy(self) -> None:
+        """Copy all of it, deletions after a minus, insertions after a plus."""
+        lines = [self._history.title]
+        for version in reversed(self._history.versions):
+            lines += ["", headline(version)]
+            for difference in version.change.lines if version.change else ():
+                lines += [f"- {difference.before.text}"] if difference.before else []
+                lines += [f"+ {difference.after.text}"] if difference.after else []
+        lines += ["", *map(str, self._history.notes)]
+        self.bench.copy(harmless("\n".join(lines)))
+
+
+def _side_by_side(difference: Difference) -> ComposeResult:
+    before, after = difference.before, difference.after
+    if difference.place:
+        yield Static(content(one_line(difference.place)), classes="place")
+    with Horizontal():
+        yield Paragraph(content(before.text if before else ""), classes="before")
+        yield Paragraph(content(after.text if after else ""), classes="after")
+
+
+_OF_LAW = "$foreground-muted"
+# Rows above the first replaced words.
+_ABOVE = 3
+
+
+class AsReadDialogue(Dialogue):
+    """A provision as another one reads it; returns True to open that one."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("c", "copy", N_("Copy"), id="as_read.copy"),
+        Binding("enter", "open", N_("To what reads it so"), id="as_read.open"),
+    ]
+
+    def __init__(self, found: AsRead) -> None:
+        super().__init__()
+        self._found = found
+
+    def body(self) -> ComposeResult:
+        text = self._found.text
+        yield Paragraph(content(self._found.title), classes="heading")
+        yield Paragraph(content(wording.made_by_code(text)), classes="mark")
+        with VerticalScroll():
+            yield Paragraph(self._read, classes="read")
+            if text.left_out:
+                yield Paragraph(content(self._left_out), classes="left")
+
+    def on_mount(self) -> None:
+        self.query_one(VerticalScroll).focus()
+        self.call_after_refresh(self._go_to_first)
+
+    def _go_to_first(self) -> None:
+        """Scroll to the first replaced words."""
+        rows = Layout(self._read.plain, self.query_one(".read").content_size.width)
+        first = self._read.plain.find("【")
+        if first >= 0:
+            self.query_one(VerticalScroll).scroll_to(y=rows.row_of(first) - _ABOVE, animate=False)
+
+    def action_open(self) -> None:
+        self.dismiss(True)
+
+    def action_copy(self) -> None:
+        """Copy all of it, with a mark for text made by code."""
+        text = self._found.text
+        read = "".join(map("".join, wording.as_read(text)))
+        parts = [wording.made_by_code(text), f"「{read.strip()}」（{self._found.title}）"]
+        self.bench.copy(harmless("\n\n".join(filter(None, [*parts, self._left_out]))))
+
+    @property
+    def _read(self) -> Content:
+        """The text, with replaced words highlighted."""
+        parts = [
+            (content(read, "bold $text-accent" * bool(of_law)), content(of_law, _OF_LAW))
+            for read, of_law in wording.as_read(self._found.text)
+        ]
+        return Content.assemble(*(part for pair in parts for part in pair))
+
+    @property
+    def _left_out(self) -> str:
+        lines = ["".join(wording.replacement(words)) for words in self._found.text.left_out]
+        return "\n".join([wording.not_made(), *lines]) if lines else ""

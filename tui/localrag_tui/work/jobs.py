@@ -1,18 +1,21 @@
-"""Long work that a user starts and stops: a batch, an evaluation, an index, a download."""
+"""Jobs: long work started and stopped by the user, its progress and outcome in words."""
 
 from asyncio import Task, create_task, gather
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from enum import StrEnum
-from time import time
+from time import monotonic, time
 
 from localrag.errors import LocalragError
-from localrag_tui.work.child import Channel
-from localrag_tui.work.process import Process, Stopped
+from localrag.language import N_, _
+from localrag.text.harmless import one_line
+from localrag.text.progress import BYTES, Phase, Progress
+from localrag_tui.shown import cure_of, duration, size
+from localrag_tui.work.process import Channel, Process, Stopped
 
 
 class State(StrEnum):
-    """How a job is."""
+    """The states of a job."""
 
     RUNNING = "running"
     DONE = "done"
@@ -25,14 +28,8 @@ class Job:
     """A function in a process of its own.
 
     Attributes:
-        title: what it does, for the user, in the language of the interface.
-        function: of a module; its first argument is the channel on which it tells its events.
-        arguments: the further ones; all are pickled.
-        keeps: whether what it has finished is kept when it is stopped.
-        state: how it is.
-        value: what it returned.
-        error: why it failed.
-        last: the newest event.
+        title: for the user, in the language of the interface.
+        function: of a module; its first argument takes events.
     """
 
     title: str
@@ -48,7 +45,7 @@ class Job:
     _stopping: bool = False
 
     async def run(self, on_event: Callable[[object], None]) -> None:
-        """Run it to its end, whatever that is; `on_event` is called with every event."""
+        """Run it to its end; `on_event` takes every event."""
         try:
             self._process = await Process.start(_telling, self.function, self.arguments)
             if self._stopping:
@@ -68,7 +65,7 @@ class Job:
             await self.kill()
 
     async def stop(self) -> None:
-        """Have it end; what it has finished is kept. A second call does not wait for it."""
+        """Ask it to end and keep its results; a second call kills it."""
         if self._stopping:
             await self.kill()
         elif self._process is not None:
@@ -76,7 +73,6 @@ class Job:
         self._stopping = True
 
     async def kill(self) -> None:
-        """End it at once."""
         self._stopping = True
         if self._process is not None:
             await self._process.kill()
@@ -89,15 +85,11 @@ def _telling(
 
 
 Listener = Callable[[Job, object], None]
-"""Called with a job and its event; with None as the event where its state has changed."""
+"""Takes a job and its event, or None after a change of state."""
 
 
 class Jobs:
-    """Starts jobs, and tells whoever listens about them; used from the event loop.
-
-    Attributes:
-        all: every job of this application, oldest first.
-    """
+    """Starts jobs, and informs listeners; used from the event loop."""
 
     def __init__(self) -> None:
         self.all: list[Job] = []
@@ -106,16 +98,14 @@ class Jobs:
 
     @property
     def running(self) -> list[Job]:
-        """The jobs that have not ended."""
         return [job for job in self.all if job.state is State.RUNNING]
 
     def listen(self, listener: Listener) -> Callable[[], None]:
-        """Tell of every job from now on; gives back what ends that."""
+        """Inform a listener about every job; returns a function to end that."""
         self._listeners.append(listener)
         return lambda: self._listeners.remove(listener)
 
     def start(self, job: Job) -> Job:
-        """Start a job."""
         self.all.append(job)
         task = create_task(self._run(job))
         self._tasks.add(task)
@@ -124,7 +114,7 @@ class Jobs:
         return job
 
     async def close(self) -> None:
-        """Kill what still runs; all of it can be resumed."""
+        """Kill all running jobs; they can be resumed."""
         await gather(*(job.kill() for job in self.running))
         await gather(*self._tasks)
 
@@ -135,3 +125,101 @@ class Jobs:
     def _tell(self, job: Job, event: object) -> None:
         for listener in tuple(self._listeners):
             listener(job, event)
+
+
+_EVERY = 0.1
+"""Seconds between two events of a phase."""
+_SOON = 1.0
+"""Seconds before a rate is meaningful."""
+
+
+class Steps:
+    """Sends progress from the working process, a few times a second."""
+
+    def __init__(self, tell: Callable[[object], None]) -> None:
+        self._tell = tell
+        self._phase: Phase | None = None
+        self._told = 0.0
+
+    def __call__(self, progress: Progress) -> None:
+        now = monotonic()
+        last = progress.done >= progress.total
+        if progress.phase != self._phase or now - self._told >= _EVERY or last:
+            self._phase, self._told = progress.phase, now
+            self._tell(progress)
+
+
+def described(event: object) -> str:
+    """An event in one line; "" for other events."""
+    match event:
+        case Progress():
+            return " · ".join(filter(None, (_count(event), event.phase.about, _pace(event))))
+        case str():
+            return one_line(event)
+        case _:
+            return ""
+
+
+def share(event: object) -> float | None:
+    """The finished part of a phase, from 0 to 1; None if unknown."""
+    if isinstance(event, Progress) and event.total > 0:
+        return min(1.0, event.done / event.total)
+    return None
+
+
+def _count(step: Progress) -> str:
+    if step.phase.unit == BYTES:
+        done, total = size(step.done), size(step.total)
+    else:
+        done, total = f"{step.done:,}", f"{step.total:,} {_(step.phase.unit)}"
+    return _("{step}: {done} of {total}").format(step=_(step.phase.name), done=done, total=total)
+
+
+def _pace(step: Progress) -> str:
+    if step.seconds < _SOON or not 0 < step.done < step.total or step.left is None:
+        return ""
+    bytes_ = step.phase.unit == BYTES
+    speed = f"{size(int(step.rate))}/s" if bytes_ else f"{step.rate:,.0f}/s"
+    return _("{speed} · about {left} left").format(speed=speed, left=duration(step.left))
+
+
+STATES = {
+    State.RUNNING: N_("running"),
+    State.DONE: N_("done"),
+    State.STOPPED: N_("stopped"),
+    State.FAILED: N_("failed"),
+}
+"""The states of a job, as messages."""
+
+
+@dataclass(frozen=True, slots=True)
+class JobOutcome:
+    """The outcome of a job, in the language of the interface.
+
+    Attributes:
+        made: the name of an installed model; "" for none.
+    """
+
+    told: str
+    details: tuple[str, ...] = ()
+    made: str = ""
+
+
+def told(job: Job) -> str:
+    """The outcome of a job in a line; "" while it runs."""
+    if job.error is not None and job.state is not State.STOPPED:
+        return job.error.cause
+    if job.state is State.STOPPED:
+        return _("Stopped; what it had finished is kept.") if job.keeps else _("Stopped.")
+    if isinstance(job.value, JobOutcome):
+        return "\n".join(map(one_line, job.value.told.split("\n")))
+    return ""
+
+
+def details(job: Job) -> list[str]:
+    """The outcome of a job, line by line."""
+    if job.error is not None and job.state is not State.STOPPED:
+        return [job.error.cause, *filter(None, [cure_of(job.error)])]
+    if isinstance(job.value, JobOutcome):
+        return list(map(one_line, job.value.details or (job.value.told,)))
+    return [line for line in (told(job),) if line]

@@ -1,4 +1,8 @@
-"""A function that runs in a process of its own, as the event loop sees it."""
+"""A function in a process of its own: `main` on its side, `Process` on the side of the loop.
+
+The child receives a function with its arguments. It sends events and the end, in the language
+of the interface. It never outlives its parent.
+"""
 
 import asyncio
 import os
@@ -6,45 +10,132 @@ import signal
 import sys
 from collections.abc import AsyncIterator, Callable
 from contextlib import ExitStack, suppress
+from dataclasses import dataclass
+from queue import SimpleQueue
 from tempfile import TemporaryFile
-from threading import Thread
+from threading import Lock, Thread
+from time import sleep
 from typing import IO, TYPE_CHECKING, Concatenate, ParamSpec, Self
 
 from localrag import language
 from localrag.errors import LocalragError
 from localrag.language import _
-from localrag_tui.work.child import Channel, Interrupted, Raised, Returned
+from localrag_indexes.outcome import Failure
 
 if TYPE_CHECKING:
     from multiprocessing.connection import Connection
 
+NICENESS = 5
+"""The interface goes first: no key waits for a model or an index."""
+
+# Seconds for running work to end by itself.
+_FAREWELL = 3.0
+
+
+@dataclass(frozen=True, slots=True)
+class Returned:
+    """The function has ended."""
+
+    value: object
+
+
+@dataclass(frozen=True, slots=True)
+class Interrupted:
+    """The function was stopped; its results are kept."""
+
+
+class Channel:
+    """The child's end of the connection.
+
+    Attributes:
+        on_message: called in the listening thread, before a message goes into the inbox.
+    """
+
+    def __init__(self, line: "Connection[object, object]") -> None:
+        self.inbox: SimpleQueue[object] = SimpleQueue()
+        self.on_message: Callable[[object], None] = lambda _: None
+        self._line = line
+        self._sending = Lock()
+
+    def tell(self, message: object) -> None:
+        """Send a message; may be called from any thread."""
+        # An interrupt would leave half a message on the line.
+        mask = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+        try:
+            with self._sending:
+                self._line.send(message)
+        finally:
+            signal.pthread_sigmask(signal.SIG_SETMASK, mask)
+
+    def listen(self) -> None:
+        """Fill the inbox until the parent is gone, then end this process."""
+        with suppress(EOFError, OSError):
+            while True:
+                message = self._line.recv()
+                self.on_message(message)
+                self.inbox.put(message)
+        os.kill(os.getpid(), signal.SIGINT)
+        sleep(_FAREWELL)
+        os.killpg(0, signal.SIGKILL)
+
+
+def main() -> None:
+    """Run the received function."""
+    from multiprocessing.connection import Connection
+
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    os.nice(NICENESS)
+    handle = int(sys.argv[1])
+    # Children of this process do not inherit the connection.
+    os.set_inheritable(handle, False)
+    line = Connection(handle)
+    spoken, function, arguments = line.recv()
+    language.use(spoken)
+    channel = Channel(line)
+    Thread(target=channel.listen, daemon=True).start()
+    try:
+        end: object = Returned(function(channel, *arguments))
+    except KeyboardInterrupt:
+        end = Interrupted()
+    except Exception as error:  # noqa: BLE001 - the last line of defence of a whole process
+        end = Failure.of(error)
+    try:
+        channel.tell(end)
+    except OSError:
+        # The parent is gone: end the children, too.
+        os.killpg(0, signal.SIGKILL)
+    # Threads of a native library must not delay the end.
+    sys.stderr.flush()
+    os._exit(0)
+
+
 P = ParamSpec("P")
-# Characters of what a process printed last that are shown where it died.
+# Characters of the last output shown after a crash.
 _LAST_WORDS = 400
-_CHILD = "from localrag_tui.work.child import main; main()"
+_CHILD = "from localrag_tui.work.process import main; main()"
 
 
 class ProcessDied(LocalragError):  # noqa: N818 - the name says what happened
-    """A process ended without a word: it was killed, or a library brought it down."""
+    """A process ended without a message: it was killed, or a library crashed."""
 
 
 class WorkFailed(LocalragError):  # noqa: N818 - the name says what happened
-    """The function failed; cause and cure are those of its error."""
+    """The function failed; cause and cure come from its error."""
 
-    def __init__(self, raised: Raised) -> None:
-        super().__init__(raised.cause, raised.cure)
-        self.type = raised.type
+    def __init__(self, failure: Failure) -> None:
+        super().__init__(failure.cause, failure.cure)
+        self.type = failure.type
 
 
 class Stopped(Exception):  # noqa: N818 - the name says what happened
-    """The function was interrupted; what it had finished is kept."""
+    """The function was interrupted; its results are kept."""
 
 
 class Process:
     """A running function.
 
     Attributes:
-        value: what the function returned, once `messages` has ended.
+        value: its result, after `messages` has ended.
     """
 
     def __init__(
@@ -58,7 +149,7 @@ class Process:
         self._line = line
         self._printed = printed
         self._heard: asyncio.Queue[object] = asyncio.Queue()
-        # A task of its own: whoever waits for a message may give up in the middle of one.
+        # Its own task: a waiting caller may be cancelled.
         self._listening = asyncio.create_task(self._listen())
 
     @classmethod
@@ -68,14 +159,14 @@ class Process:
         """Start a function of a module; it and its arguments are pickled.
 
         Args:
-            function: its first argument is the channel on which it tells and is told.
-            args: the further ones.
-            kwargs: none; functions here take their arguments by position.
+            function: its first argument is its channel.
+            args: the further arguments.
+            kwargs: none; functions here take positional arguments.
 
         Raises:
             ProcessDied: it cannot be started.
         """
-        # The first paint waits for this module.
+        # Imported late for the first paint.
         from multiprocessing import Pipe
 
         del kwargs
@@ -107,33 +198,31 @@ class Process:
 
     @property
     def pid(self) -> int:
-        """The number of the process."""
         return self._process.pid
 
     @property
     def running(self) -> bool:
-        """Whether it has not ended."""
         return self._process.returncode is None
 
     def send(self, message: object) -> None:
-        """Send a message to the function; one that has ended does not hear it."""
+        """Send a message; after its end, nothing happens."""
         with suppress(OSError):
             self._line.send(message)
 
     async def messages(self) -> AsyncIterator[object]:
-        """What the function tells, until it ends.
+        """The events of the function, until it ends.
 
         Raises:
             WorkFailed: it failed.
             Stopped: it was interrupted.
-            ProcessDied: it ended without a word.
+            ProcessDied: it ended without a message.
         """
         while True:
             match message := await self._heard.get():
                 case Returned(value):
                     self.value = value
                     return
-                case Raised():
+                case Failure():
                     raise WorkFailed(message)
                 case Interrupted():
                     raise Stopped
@@ -143,26 +232,25 @@ class Process:
                     yield message
 
     def interrupt(self) -> None:
-        """Ask the function to end; it keeps what it has finished."""
+        """Ask the function to end; its results are kept."""
         with suppress(ProcessLookupError):
             self._process.send_signal(signal.SIGINT)
 
     async def kill(self) -> None:
-        """End the process and all that it has started, at once."""
-        # What it has started may live on and hold its pipes when it has ended itself.
+        """End the process and its children at once."""
+        # Its children may outlive it and hold its pipes.
         if not self._listening.done():
             with suppress(ProcessLookupError, PermissionError):
                 os.killpg(self.pid, signal.SIGKILL)
-        # Whoever gives up waiting for the end must not end the listening.
+        # A cancelled caller must not end the listening.
         await asyncio.shield(self._listening)
 
     async def _listen(self) -> None:
-        """Take in what the process tells, until it has ended and let go of the line."""
+        """Receive messages until the process has ended."""
         loop, silent = asyncio.get_running_loop(), asyncio.Event()
 
         def hear() -> None:
-            # In a thread: what a value is made of may have to be imported first. A loop that is
-            # closed hears nothing any more.
+            # In a thread: values may have to be imported first. A closed loop hears nothing.
             with suppress(RuntimeError):
                 with suppress(EOFError, OSError):
                     while True:
@@ -182,10 +270,10 @@ class Process:
         size = self._printed.seek(0, os.SEEK_END)
         self._printed.seek(max(0, size - _LAST_WORDS))
         words = self._printed.read().decode(errors="replace").strip()
-        told = _("The process that worked has ended by itself ({reason}).").format(reason=reason)
+        told = _("The working process ended unexpectedly ({reason}).").format(reason=reason)
         return ProcessDied(
             f"{told}\n{words}".strip(),
-            _("If memory was short, take a smaller model. What it had finished is kept.")
+            _("If memory was short, use a smaller model. Finished results are kept.")
             if code == -signal.SIGKILL
-            else _("What it had finished is kept: try it again."),
+            else _("Finished results are kept: try it again."),
         )

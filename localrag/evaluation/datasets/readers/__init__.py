@@ -1,15 +1,14 @@
-"""Readers of questions whose answers are known, one module per format.
+"""Readers of questions with known answers, one module for each format.
 
-A reader makes a question of the fields of one entry, and knows nothing of files; `read` does the
-rest. A file with a defect is refused as a whole: an evaluation never leaves out a question unsaid.
+A reader converts one entry; `read` handles the file. A file with a defect is refused as a whole,
+so no question is silently left out.
 """
 
 from collections.abc import Callable, Mapping
 
 from localrag.errors import InputError, LocalragError
 from localrag.evaluation.datasets.readers.averitec import read_averitec
-from localrag.evaluation.datasets.readers.choices import read_choice
-from localrag.evaluation.datasets.readers.collection import read_collection
+from localrag.evaluation.datasets.readers.choices import read_choice, read_collection
 from localrag.evaluation.datasets.readers.entries import Fields, Sources, entries, is_utf8
 from localrag.evaluation.datasets.readers.jemhopqa import read_jemhopqa
 from localrag.evaluation.datasets.readers.lawqa import read_lawqa
@@ -37,12 +36,12 @@ def read(reader: str, name: str, content: bytes, known: Sources) -> tuple[Questi
 
     Args:
         reader: one of `READERS`.
-        name: of the file, for messages; its suffix tells JSON Lines from one JSON value.
+        name: of the file, for messages; its suffix distinguishes JSON Lines from JSON.
         content: the whole file.
-        known: by which gold places find the ids of the laws and documents they name.
+        known: ids of laws and documents for gold places.
 
     Raises:
-        InputError: names every defect with its line or entry, up to twenty of them.
+        InputError: names up to twenty defects with line or entry.
     """
     questions: list[Question] = []
     defects: list[str] = []
@@ -57,7 +56,7 @@ def read(reader: str, name: str, content: bytes, known: Sources) -> tuple[Questi
             defects.append(f"{where}: {defect.cause}")
             continue
         if question.id in seen:
-            twice = _("{where}: The id {name!r} stands at {other} too.")
+            twice = _("{where}: The id {name!r} is also at {other}.")
             defects.append(twice.format(where=where, name=question.id, other=seen[question.id]))
         seen.setdefault(question.id, where)
         questions.append(question)

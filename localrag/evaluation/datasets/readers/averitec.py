@@ -1,14 +1,14 @@
-"""The claims of AVeriTeC (MichSchli/AVeriTeC), with their questions, answers and verdicts.
+"""Claims of AVeriTeC (MichSchli/AVeriTeC), with questions, answers and verdicts.
 
-A claim has ``claim``, ``label``, ``questions`` (see `localrag.corpus.readers.averitec`),
-``claim_types`` and, in files of the shared tasks, ``claim_id``. Where it has none, its number in
-the file, from 0, stands for it, by which the files of the knowledge store are called.
+An entry has ``claim``, ``label``, ``questions`` (see `localrag.corpus.readers.json_files`),
+``claim_types`` and, in files of the shared tasks, ``claim_id``. Its default is the number of the
+entry, from 0, as in the names of knowledge store files.
 """
 
 from collections.abc import Mapping
 
 from localrag.answer.types import Veracity
-from localrag.corpus.readers.averitec import (
+from localrag.corpus.readers.json_files import (
     answer_text,
     claim_questions,
     evidence_pages,
@@ -18,24 +18,22 @@ from localrag.errors import InputError
 from localrag.evaluation.datasets.readers.entries import Fields, Sources, checked, required, text
 from localrag.evaluation.types import Gold, GoldEvidence, Question
 from localrag.language import N_
-from localrag.methods.fact_check.concluding import Label
+from localrag.methods.fact_check.verdicts import VerdictLabel
 from localrag.search.query import check
 from localrag.search.types import Filters, Query
 
-_VERACITIES: Mapping[str, Veracity] = {label.value: Veracity[label.name] for label in Label}
+_VERACITIES: Mapping[str, Veracity] = {label.value: Veracity[label.name] for label in VerdictLabel}
 
 
 def read_averitec(fields: Fields, known: Sources) -> Question:
-    """The claim of an entry; its answer is the verdict, as in `Veracity`.
+    """The claim of an entry; its answer is the verdict (`Veracity`).
 
-    Its groups are ``label`` and ``type``, the first of its types. Its gold places are the pages
-    that its answers were taken from: of its own knowledge store, where the corpus has one, else
-    the documents made of these answers. Where own documents are asked for, its query names those
-    of its store, else those of its answers.
+    Its groups are ``label`` and ``type``, the first of its types. Gold places and own documents are
+    pages of its knowledge store if the corpus has one, otherwise documents made from its answers.
 
     Raises:
-        InputError: a field is missing or of the wrong kind.
-        UsageError: the claim is no question.
+        InputError: a field is missing or has the wrong type.
+        UsageError: the claim is not a valid question.
     """
     if not is_claim(fields):
         raise InputError(N_("The entry has no claim with a list of questions."))

@@ -1,10 +1,12 @@
-"""Questions with options in a plain form, for datasets of a user's own.
+"""Questions in localrag's own formats: with options, or over a collection.
 
-An entry has ``id``, ``question``, ``options`` (or ``choices``: a list of texts, or an object of
-texts by label), ``answer``, and, where they are known, ``context`` (a text or a list of texts),
-``gold`` and ``groups`` (texts by name). Where gold places alone are wanted, an entry may have
-neither options nor answer. A gold place is a text such as ``323AC0000000025#27_36``,
-or an object with ``law_id`` (or ``document``) and ``article``.
+An entry with options has ``id``, ``question``, ``options`` (or ``choices``: a list of texts, or
+texts by label) and ``answer``. Optional are ``context`` (a text or a list), ``gold`` and ``groups``
+(texts by name). For gold places alone, options and answer may be missing. A gold place is a text
+(``323AC0000000025#27_36``), or an object with ``law_id`` (or ``document``) and ``article``.
+
+An entry of `localrag eval queries` has ``id``, ``question`` and at least one of ``aspects``, with
+``document`` (its id), ``text`` (its sentences about the aspect), ``question`` and ``answer``.
 """
 
 from collections.abc import Mapping, Sequence
@@ -13,7 +15,7 @@ from typing import Any
 from localrag.errors import InputError
 from localrag.evaluation.datasets.readers.entries import Fields, Sources, checked, required, text
 from localrag.evaluation.recall import place_of
-from localrag.evaluation.types import Gold, Question
+from localrag.evaluation.types import Gold, GoldSentence, Question
 from localrag.language import N_
 from localrag.methods.catalogue import LABELS
 from localrag.methods.polarity import polarity_of
@@ -27,8 +29,8 @@ def read_choice(fields: Fields, known: Sources) -> Question:
     """The question of an entry.
 
     Raises:
-        InputError: a field is missing, of the wrong kind, or ambiguous.
-        UsageError: the question is no question.
+        InputError: a field is missing, ambiguous or has the wrong type.
+        UsageError: the question is not valid.
     """
     has_options = any(fields.get(name) is not None for name in ("options", "choices"))
     options = options_of(fields) if has_options or not known.gold_alone else {}
@@ -55,19 +57,19 @@ def question(
     gold: Sequence[Gold],
     groups: Mapping[str, str],
 ) -> Question:
-    """A question with options by the labels of its source, checked and labelled from a on.
+    """A question with options, labelled from a on.
 
     Args:
         id_: unique in its file.
         asked: the question.
-        options: as `options_of` gives them; none where its gold places alone are wanted.
-        answer: the label of the right one; "" without options.
-        context: the texts known to answer it.
-        gold: the places they stand at; each is kept once.
-        groups: what it is counted under; empty values are left out.
+        options: as from `options_of`; empty for gold places alone.
+        answer: label of the right option; "" without options.
+        context: texts that answer it.
+        gold: their places; duplicates are dropped.
+        groups: empty values are dropped.
 
     Raises:
-        UsageError: it is no question, or too long.
+        UsageError: it is not a valid question, or too long.
     """
     query = Query(asked, tuple(options.values()))
     check(query)
@@ -83,11 +85,10 @@ def question(
 
 
 def options_of(fields: Fields) -> dict[str, str]:
-    """The options by label, in order; those of a list are labelled from a on.
+    """Options by label, in order; a list is labelled from a on.
 
     Raises:
-        InputError: they are missing, empty, no texts, too few or too many, or two labels are the
-            same.
+        InputError: options are missing, empty, not texts, too few or too many, or share a label.
     """
     given = [fields[name] for name in ("options", "choices") if fields.get(name) is not None]
     if not given:
@@ -112,17 +113,17 @@ def options_of(fields: Fields) -> dict[str, str]:
 
 
 def answer_of(answer: str, options: Mapping[str, str]) -> str:
-    """The label of the right option, which is given by label or by its text.
+    """Label of the right option, given by label or text.
 
     Raises:
-        InputError: no option is meant, or more than one can be.
+        InputError: no option or several options match.
     """
     by_text = [label for label, text in options.items() if text == answer]
     label = label_of(answer)
     meant = {*by_text, label} & options.keys()
     if not meant:
         raise InputError(
-            N_("The answer {shown!r} is none of the labels {names}."),
+            N_("The answer {shown!r} is not one of the labels {names}."),
             shown=shorten(answer, 60),
             names=", ".join(options),
         )
@@ -141,7 +142,7 @@ def label_of(written: str) -> str:
 
 
 def context_of(value: Any) -> str:
-    """The texts known to answer a question, a paragraph each.
+    """Texts that answer a question, one paragraph each.
 
     Raises:
         InputError: the field is neither a text nor a list of texts.
@@ -153,10 +154,10 @@ def context_of(value: Any) -> str:
 
 
 def gold_of(value: Any) -> list[Gold]:
-    """Gold places as an entry gives them.
+    """Gold places of an entry.
 
     Raises:
-        InputError: one of them is no place.
+        InputError: a place is invalid.
     """
     if value is not None and not isinstance(value, list):
         raise InputError(N_("The field 'gold' is no list."))
@@ -169,7 +170,38 @@ def _place(entry: Any) -> Gold:
     if not isinstance(entry, Mapping):
         raise InputError(N_("A gold place is neither a text nor an object."))
     document = text(entry, "law_id", "document")
-    # What is no statute is known by its title, and cited as a whole.
+    # Other documents go by their title, and are cited as a whole.
     return (
         Gold(document, text(entry, "article")) if document else Gold(required(entry, "law_title"))
+    )
+
+
+def read_collection(fields: Fields, known: Sources) -> Question:
+    """The question of an entry, without options.
+
+    Gold places are the documents of its aspects, gold sentences their texts. The answer is their
+    answers, one a line.
+
+    Raises:
+        InputError: a field is missing or has the wrong type.
+        UsageError: the question is not valid.
+    """
+    del known
+    aspects: Any = fields.get("aspects")
+    if not isinstance(aspects, list) or not aspects:
+        raise InputError(N_("The field 'aspects' is no list with an aspect in it."))
+    if not all(isinstance(one, Mapping) for one in aspects):
+        raise InputError(N_("An aspect is no object with document, text, question and answer."))
+    query = Query(required(fields, "question"))
+    check(query)
+    documents = [required(one, "document") for one in aspects]
+    texts = [required(one, "text") for one in aspects]
+    answers = [required(one, "answer") for one in aspects]
+    return Question(
+        required(fields, "id"),
+        query,
+        "\n".join(dict.fromkeys(answers)),
+        "\n".join(dict.fromkeys(texts)),
+        tuple(Gold(document) for document in dict.fromkeys(documents)),
+        sentences=tuple(dict.fromkeys(map(GoldSentence, documents, texts))),
     )

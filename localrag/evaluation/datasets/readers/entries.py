@@ -1,4 +1,4 @@
-"""The entries of a file of questions, and their fields, read without guessing."""
+"""Entries of a file of questions, and their fields."""
 
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -6,7 +6,7 @@ from functools import cached_property
 from io import BytesIO
 from typing import Any
 
-from localrag.corpus.readers.jsonl import numbered_lines
+from localrag.corpus.readers.bounds import numbered_lines
 from localrag.corpus.readers.text import drop_controls
 from localrag.corpus.readers.types import Limits
 from localrag.errors import InputError
@@ -21,17 +21,17 @@ _LIMITS = Limits(line_bytes=4_000_000)
 
 
 def entries(name: str, content: bytes) -> Iterator[tuple[str, Fields | InputError]]:
-    """Yield every entry after the place it stands at ("line 3"), or what is wrong with it.
+    """Yield each entry with its place ("line 3"), or its defect.
 
-    A file named ``.json`` is one value: a list of entries, or an object with one such list.
-    Any other holds an entry a line; blank lines are passed over.
+    A ``.json`` file is a list of entries, or an object with one such list. Other files have one
+    entry a line; blank lines are skipped.
 
     Raises:
-        InputError: the file is empty, no list of entries, or not in UTF-8 but a wider encoding.
+        InputError: the file is empty, not a list of entries, or in a wider encoding than UTF-8.
     """
     if not content.strip():
         raise InputError(N_("{name} is empty."), N_("Check how it was saved."), name=name)
-    # Its line breaks are of several bytes: cut at them, every line would be a defect.
+    # Its line breaks have several bytes, so every line would be a defect.
     if not (encoding := json.detect_encoding(content)).startswith("utf-8"):
         raise InputError(
             N_("{name} is not valid UTF-8: it looks like {encoding}."),
@@ -51,7 +51,7 @@ def entries(name: str, content: bytes) -> Iterator[tuple[str, Fields | InputErro
 
 
 def is_utf8(content: bytes) -> bool:
-    """Whether the bytes of a file are text in UTF-8."""
+    """Whether the bytes of a file are UTF-8."""
     try:
         content.decode()
     except UnicodeDecodeError:
@@ -60,10 +60,10 @@ def is_utf8(content: bytes) -> bool:
 
 
 def text(fields: Fields, *names: str) -> str:
-    """The text of the first of some fields that is there, without blanks around it; else "".
+    """The first of some fields that is present, stripped; "" if there is none.
 
     Raises:
-        InputError: it is no text, or holds half a character.
+        InputError: it is not a text, or holds a lone surrogate.
     """
     name = next((name for name in names if fields.get(name) is not None), "")
     value = fields.get(name, "")
@@ -75,7 +75,7 @@ def text(fields: Fields, *names: str) -> str:
 
 
 def required(fields: Fields, *names: str) -> str:
-    """What `text` gives, where it may not be empty.
+    """As `text`, but not empty.
 
     Raises:
         InputError: it is missing or blank; or as for `text`.
@@ -87,10 +87,10 @@ def required(fields: Fields, *names: str) -> str:
 
 
 def checked(name: str, value: str) -> str:
-    """A text without control characters and blanks around it.
+    """A text without control characters, stripped.
 
     Raises:
-        InputError: it holds half a character.
+        InputError: it holds a lone surrogate.
     """
     try:
         value.encode()
@@ -167,30 +167,30 @@ def _is_object(value: Any) -> bool:
 
 
 Titled = Mapping[str, Sequence[tuple[str, str]]]
-"""By title, without blanks, width and case, the ids of the documents that bear it and their texts;
-where only one bears it, the text may be left out, unless own documents are asked for."""
+"""Ids and texts of documents by title, without blanks, width and case.
+
+The text of a unique title may be left out, unless own documents are requested.
+"""
 
 
 Stored = Mapping[str, Mapping[str, str]]
-"""By the number of a claim, the ids of the documents scraped for it, by their addresses."""
+"""By number of a claim, ids of its scraped documents by address."""
 
 
 class Sources:
-    """What a corpus holds of what gold places name, read when it is first looked up.
+    """Ids in a corpus for the names in gold places; read at the first lookup.
 
     Args:
-        open_names: gives the names of its laws; None where there is no corpus.
-        open_titled: gives its other documents.
-        own_documents: whether questions are asked of the documents alone that come with them.
-        gold_alone: whether questions without options will do, for their gold places.
-        open_stored: gives the pages scraped for each claim, by the number of the claim: the ids of
-            their documents by their addresses.
+        open_names: returns the names of its laws; None without a corpus.
+        open_titled: returns its other documents.
+        own_documents: whether questions are asked of their own documents only.
+        gold_alone: whether questions without options are accepted.
+        open_stored: returns the scraped pages by number of the claim: document ids by address.
 
     Attributes:
-        lacking: titles of such documents that the corpus does not hold, by question.
-        asks_for_own: whether questions are asked of the documents alone that come with them.
-        gold_alone: as given.
-        position: the number of the entry that is read, from 0.
+        lacking: by question, titles of own documents missing from the corpus.
+        asks_for_own: whether questions are asked of their own documents only.
+        position: number of the current entry, from 0.
     """
 
     def __init__(
@@ -211,17 +211,14 @@ class Sources:
         self._open_stored = open_stored
 
     def law_id(self, name: str) -> str:
-        """The id of the one law of this name; empty where none bears it, or several do."""
+        """Id of the only law with this name; "" otherwise."""
         if self._names is None:
             return ""
         found = self._names.lookup(name)
         return found[0] if len(found) == 1 else ""
 
     def document_id(self, title: str, text: str) -> str:
-        """The id of the document of this title; of several that bear it, of that with this text.
-
-        Empty where none bears it, or none of several has the text.
-        """
+        """Id of the document with this title, and among several with this text; "" otherwise."""
         found = self._titled.get(without_blanks(title), ())
         if len(found) > 1:
             found = [one for one in found if without_blanks(one[1]) == without_blanks(text)]
@@ -230,9 +227,9 @@ class Sources:
     def own_documents(
         self, question: str, paragraphs: Iterable[tuple[str, str]]
     ) -> tuple[str, ...]:
-        """The ids of the documents of just these titles and texts, each once.
+        """Ids of documents with these titles and texts, without duplicates; None if not requested.
 
-        What the corpus does not hold is noted as `lacking`. None where they are not asked for.
+        Documents missing from the corpus are noted in `lacking`.
         """
         if not self.asks_for_own:
             return ()
@@ -250,10 +247,10 @@ class Sources:
         return tuple(found)
 
     def stored(self, claim: str) -> Mapping[str, str]:
-        """The documents scraped for the claim of this number, their ids by their addresses.
+        """Documents scraped for the claim of this number: ids by address.
 
         Raises:
-            InputError: other claims have a knowledge store in the corpus, and this one has none.
+            InputError: the corpus has a knowledge store for other claims only.
         """
         found = self._stored.get(claim, {})
         if self._stored and not found and self.asks_for_own:

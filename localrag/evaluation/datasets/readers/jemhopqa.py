@@ -1,9 +1,8 @@
-"""Japanese multi-hop questions with the derivations of their answers (aiishii/JEMHopQA).
+"""Japanese multi-hop questions with derivations (aiishii/JEMHopQA).
 
 An entry has ``qid``, ``type`` (comparison or compositional), ``question``, ``answer``,
-``derivations`` (lists of a subject, a predicate and a list of objects) and, where it is known
-whether the answer changes with time, ``time_dependent`` (README of the repository). ``page_ids``
-are those of Wikipedia pages, which are no part of the dataset, and are not read.
+``derivations`` (subject, predicate, list of objects) and optionally ``time_dependent`` (README of
+the repository). ``page_ids`` of Wikipedia are ignored.
 """
 
 from typing import Any
@@ -23,12 +22,12 @@ _CHANGES = {True: "yes", False: "no", None: ""}
 def read_jemhopqa(fields: Fields, known: Sources) -> Question:
     """The question of an entry, without options.
 
-    Its groups are ``type``, ``answer`` (YES/NO or other), ``steps`` (how many triples its
-    derivation has) and, where it is told, ``time_dependent`` (yes or no).
+    Its groups are ``type``, ``answer`` (YES/NO or other), ``steps`` (number of triples) and, if
+    present, ``time_dependent`` (yes or no).
 
     Raises:
-        InputError: a field is missing or of the wrong kind.
-        UsageError: the question is no question.
+        InputError: a field is missing or has the wrong type.
+        UsageError: the question is not valid.
     """
     del known
     query = Query(required(fields, "question"))

@@ -1,11 +1,11 @@
 """Four-choice questions on Japanese law (digital-go-jp/lawqa_jp), in two forms.
 
-As published, an entry has ``ファイル名``, ``問題文``, ``選択肢`` (a text with a line for each
-option), ``コンテキスト``, ``output`` and ``references`` (README of the repository). The normalised
-form has ``question``, ``choices``, ``answer``, ``context`` and, told apart by hand, ``gold``.
+The published form has ``ファイル名``, ``問題文``, ``選択肢`` (one option a line),
+``コンテキスト``, ``output`` and ``references`` (README of the repository). The normalised form has
+``question``, ``choices``, ``answer``, ``context`` and ``gold``, assigned by hand.
 
-A context is Markdown: ``## 法令名``, ``### 第27条の36``, ``#### 第1項``, ``##### 第2号``. Numbers
-come in Arabic and kanji digits, half and full width. Its headings name the gold places.
+A context is Markdown: ``## 法令名``, ``### 第27条の36``, ``#### 第1項``, ``##### 第2号``. Its
+headings name the gold places, with Arabic or kanji digits of any width.
 """
 
 import re
@@ -24,13 +24,13 @@ from localrag.methods.catalogue import LABELS
 
 _NAME = re.compile(r"(?P<law>[^_]+)_(?P<chapter>.+)_選択式_(?P<kind>[^_]+)_問題番号\d+")
 _LAW_PAGE = re.compile(r"laws\.e-gov\.go\.jp/(?:law|document\?lawid=)/?([0-9A-Z]{15})")
-# What the id of a law of a kind looks like, and its title.
+# Ids and titles of laws, by kind.
 _KINDS = (
     (re.compile(r"\d{3}AC"), re.compile(r"法(?:律)?$")),
     (re.compile(r"\d{3}CO"), re.compile(r"(?<![府省])令$")),
     (re.compile(r"\d{3}M"), re.compile(r"(?:[府省]令|規則)$")),
 )
-# A label that begins a line: "a ～", "ａ．～", "(A) ～"; no word such as "abc".
+# A label at the start of a line: "a ～", "ａ．～", "(A) ～", but not "abc".
 _LABEL = re.compile(r"[ \t\u3000]*[（(]?([a-hA-Hａ-ｈＡ-Ｈ])(?![a-zA-Z])[ \t\u3000）).．:：、,]*")
 
 
@@ -38,20 +38,20 @@ def read_lawqa(fields: Fields, known: Sources) -> Question:
     """The question of an entry of either form.
 
     Raises:
-        InputError: a field is missing, of the wrong kind, or ambiguous.
-        UsageError: the question is no question.
+        InputError: a field is missing, ambiguous or has the wrong type.
+        UsageError: the question is not valid.
     """
     return _published(fields, known) if "問題文" in fields else _normalised(fields, known)
 
 
 def derived_gold(context: str, references: Sequence[str], known: Sources) -> tuple[Gold, ...]:
-    """The places that the headings of a context name.
+    """Places named by the headings of a context.
 
     Args:
         context: Markdown, as in `localrag.evaluation.datasets.readers.lawqa`.
-        references: addresses of the sources. Where the names leave exactly one law of a kind (act,
-            cabinet order, ordinance) unknown, and the addresses one of that kind over, it is that.
-        known: the laws that have a name.
+        references: addresses of the sources. They identify an unknown name if one name and one
+            address of a kind (act, cabinet order, ordinance) are left.
+        known: laws by name.
     """
     sources = cited(context, lambda name: bool(known.law_id(name)))
     ids = {source.title: known.law_id(source.title) for source in sources}
@@ -98,7 +98,7 @@ def _normalised(fields: Fields, known: Sources) -> Question:
 
 
 def _groups(law: str, chapter: str, kind: str) -> dict[str, str]:
-    # Chapters of different laws have the same number.
+    # Chapters of different laws share numbers.
     named = f"{law} {chapter}".strip() if chapter else ""
     return {"law": law, "chapter": named, "kind": kind}
 
@@ -115,10 +115,10 @@ def _options(value: Any) -> dict[str, str]:
             options[list(options)[-1]].append(line)
             continue
         found = choices.label_of(label[1])
-        # Any other label can be the beginning of an option or a word of one.
+        # Any other label may be part of an option.
         if len(options) == len(LABELS) or found != LABELS[len(options)]:
             raise InputError(
-                N_("The label {found!r} stands out of order among the options."), found=found
+                N_("The label {found!r} is out of order among the options."), found=found
             )
         options[found] = [line[label.end() :]]
     return choices.options_of(
@@ -132,49 +132,49 @@ def _references(value: Any) -> Sequence[str]:
 
 
 _HEADING = re.compile(r"^[ \t]*(#{1,9})[ \t\u3000]*(\S.*?)[ \t\u3000#]*$", re.MULTILINE)
-# What ends like a law below the level of titles is one that stands a level too deep.
+# A heading below the level of titles that ends like a law is a law one level too deep.
 _TITLE = re.compile(r"(?:法律|政令|施行令|[府省]令|施行規則)$")
 _TITLE_LEVEL = 2
-# What may follow the number of an article: its caption.
+# A caption may follow the number of an article.
 _CAPTION = re.compile(r"[ \u3000]*(?:[（(【].*[）)】])?")
 
 
 @dataclass(slots=True)
-class Cited:
-    """What a context cites of one source.
+class CitedSource:
+    """Places of one source in a context.
 
     Attributes:
         title: of the law or document, as written.
-        articles: as in `Gold.article`, each once, in order.
+        articles: as in `Gold.article`, in order, without duplicates.
     """
 
     title: str
     articles: dict[str, None] = field(default_factory=dict)
 
 
-def cited(context: str, is_law: Callable[[str], bool]) -> list[Cited]:
-    """What the headings of a context name, in order; never fails.
+def cited(context: str, is_law: Callable[[str], bool]) -> list[CitedSource]:
+    """Sources named by the headings of a context, in order; never fails.
 
     Args:
         context: the Markdown.
-        is_law: whether a heading below the second level is the name of a law, which some are.
+        is_law: whether a heading below the second level is the name of a law.
     """
-    found: dict[str, Cited] = {}
-    current: Cited | None = None
+    found: dict[str, CitedSource] = {}
+    current: CitedSource | None = None
     for marks, heading in _HEADING.findall(context):
         if len(marks) <= _TITLE_LEVEL or _TITLE.search(heading) or is_law(heading):
-            current = found.setdefault(heading, Cited(heading))
+            current = found.setdefault(heading, CitedSource(heading))
         elif current is not None:
             current.articles |= dict.fromkeys(_articles(heading))
     return list(found.values())
 
 
-def gold(sources: list[Cited], ids: Mapping[str, str]) -> tuple[Gold, ...]:
-    """The places as an evaluation compares them.
+def gold(sources: list[CitedSource], ids: Mapping[str, str]) -> tuple[Gold, ...]:
+    """Gold places of sources.
 
     Args:
-        sources: what `cited` found.
-        ids: law ids by title; a source without one goes by its title.
+        sources: from `cited`.
+        ids: law ids by title; other sources keep their title.
     """
     return tuple(
         Gold(ids.get(source.title) or source.title, article)
@@ -184,7 +184,7 @@ def gold(sources: list[Cited], ids: Mapping[str, str]) -> tuple[Gold, ...]:
 
 
 def _articles(heading: str) -> list[str]:
-    """The articles that a heading consists of; none of 第4条（届出）関係 of a guideline."""
+    """Articles of a heading; none for 第4条（届出）関係 of a guideline."""
     citations = find_citations(heading)
     if not citations or citations[0].start or citations[0].law.text:
         return []

@@ -2,20 +2,19 @@
 
 - **MuSiQue** (StonyBrookNLP/musique): ``id``, ``question``, ``answer``, ``answer_aliases``,
   ``answerable``, ``paragraphs`` (``title``, ``paragraph_text``, ``is_supporting``),
-  ``question_decomposition``. Of the id ``3hop1__…`` the first part is the kind of its reasoning.
+  ``question_decomposition``. The id begins with the kind of reasoning (``3hop1__…``).
 - **HotpotQA** (hotpotqa.github.io) and **2WikiMultiHopQA** (Alab-NII/2wikimultihop): ``_id``,
-  ``question``, ``answer``, ``type``, ``context`` (lists of a title and its sentences),
-  ``supporting_facts`` (lists of a title and the number of a sentence); the first with ``level``,
-  the second with ``evidences``, the triples that the answer follows from.
+  ``question``, ``answer``, ``type``, ``context`` (title and sentences) and ``supporting_facts``
+  (title and number of a sentence). The first has ``level``, the second ``evidences`` (triples).
 - **LongBench** (THUDM/LongBench), of all three: ``_id``, ``input``, ``answers``, ``context`` (one
-  text with numbered passages) and ``dataset``. It does not say which passages answer.
+  text with numbered passages) and ``dataset``. It names no supporting passages.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from localrag.corpus.readers.records import question_contexts
+from localrag.corpus.readers.json_files import question_contexts
 from localrag.errors import InputError
 from localrag.evaluation.datasets.readers.entries import Fields, Sources, checked, required, text
 from localrag.evaluation.types import ANSWERABLE, Gold, GoldSentence, Question
@@ -32,16 +31,13 @@ Paragraph = tuple[str, str]
 def read_multihop(fields: Fields, known: Sources) -> Question:
     """The question of an entry, without options.
 
-    Its groups are, where the format tells them, ``type``, ``level``, ``hops`` and ``answerable``
-    (yes or no). Gold places are the supporting paragraphs: the documents of the corpus that they
-    are, else their titles; its context is their text. Of HotpotQA and 2WikiMultiHopQA the sentences
-    are told that support the answer. Its query names the documents of all its
-    paragraphs where these are asked for. A question that is not answerable has the answer "": none
-    is right.
+    Its groups are ``type``, ``level``, ``hops`` and ``answerable`` (yes or no), if the format has
+    them. Gold places are the supporting paragraphs, by document of the corpus or title. HotpotQA
+    and 2WikiMultiHopQA also give gold sentences. An unanswerable question has the answer "".
 
     Raises:
-        InputError: a field is missing or of the wrong kind.
-        UsageError: the question is no question.
+        InputError: a field is missing or has the wrong type.
+        UsageError: the question is not valid.
     """
     if "input" in fields:
         return _longbench(fields, known)
@@ -77,7 +73,7 @@ def _musique(fields: Fields, known: Sources) -> Question:
 
 
 def _hotpotqa(fields: Fields, known: Sources) -> Question:
-    """An entry of HotpotQA or 2WikiMultiHopQA, told apart by its triples."""
+    """An entry of HotpotQA, or of 2WikiMultiHopQA if it has triples."""
     facts, triples = fields.get("supporting_facts"), fields.get("evidences")
     match facts:
         case [[str(), _], *_] if all(isinstance(one, list) and one for one in facts):
@@ -98,7 +94,7 @@ def _hotpotqa(fields: Fields, known: Sources) -> Question:
             "hops": str(len(triples)) if isinstance(triples, list) and triples else "",
         },
         paragraphs,
-        # Of the setting "fullwiki", the context may lack what answers.
+        # In the setting "fullwiki" supporting paragraphs may be missing.
         [(title, texts.get(title, "")) for title in titles],
         known,
     )
@@ -112,7 +108,7 @@ def _hotpotqa(fields: Fields, known: Sources) -> Question:
 def _supporting_sentences(
     facts: Iterable[Any], cut: Mapping[str, Sequence[str]]
 ) -> Iterator[tuple[str, str]]:
-    """Each title with the sentence of the number; the published files have numbers of none."""
+    """Titles with their sentences; some published numbers match no sentence."""
     for title, *numbers in facts:
         for number in numbers:
             if isinstance(number, int) and 0 <= number < len(cut.get(title, ())):
@@ -137,7 +133,7 @@ def _question(
     supporting: Iterable[Paragraph],
     known: Sources,
 ) -> Question:
-    # A paragraph without a text is no document.
+    # An empty paragraph is not a document.
     own = known.own_documents(id_, (one for one in map(_checked, paragraphs) if one[1]))
     query = Query(asked, filters=Filters(documents=own))
     check(query)

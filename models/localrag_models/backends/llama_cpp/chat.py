@@ -6,13 +6,19 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from threading import Lock
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING
 
 from localrag_models.backends.llama_cpp.native import Model, runtime
-from localrag_models.backends.llama_cpp.sampling import Sampler, demand_numbers, likeliest
+from localrag_models.backends.llama_cpp.sampling import (
+    GrammarConstraint,
+    Sampler,
+    Vocabulary,
+    demand_numbers,
+    likeliest,
+)
 from localrag_models.backends.llama_cpp.template import ChatTemplate
-from localrag_models.backends.llama_cpp.vocabulary import GrammarConstraint, Vocabulary
 from localrag_models.chat import (
+    AnswerStream,
     ChatRequest,
     Choice,
     Finish,
@@ -25,9 +31,9 @@ from localrag_models.chat import (
     never,
     overlook,
 )
+from localrag_models.embedding import Closing
 from localrag_models.errors import N_, ContextExceeded, Cure, ModelError, OutOfMemory
 from localrag_models.grammar import grammar_of
-from localrag_models.replies import AnswerStream
 
 if TYPE_CHECKING:
     from localrag_models.backends.llama_cpp.sampling import Logits
@@ -36,9 +42,8 @@ if TYPE_CHECKING:
 _BATCH = 512
 """Tokens evaluated together on a graphics processor; llama.cpp's own."""
 _BATCH_ON_PROCESSOR = 64
-"""Without one: after each batch it is told how far the reading has come. Batches of 32 to 512 are
-equally fast there (`scripts/bench/prompt_batches.py`), and 100 tokens a second is a slow machine.
-"""
+"""On a CPU: progress is reported after each batch. Batches of 32 to 512 are equally fast
+(`scripts/bench/prompt_batches.py`); a slow machine reads 100 tokens a second."""
 _ABORTED = 2
 _ALLOCATION_FAILED = -2
 
@@ -48,13 +53,7 @@ def _overlook(read: int) -> None:
 
 
 class EvaluatedTokens:
-    """The tokens a model has in mind.
-
-    Args:
-        model: what evaluates.
-        tokens: that it can have in mind.
-        threads: 0 for as many as there are physical cores.
-    """
+    """The tokens in the memory of a model."""
 
     def __init__(self, model: Model, tokens: int, *, threads: int = 0) -> None:
         self._llama = runtime()
@@ -65,10 +64,9 @@ class EvaluatedTokens:
         self._tokens: list[int] = []
 
     def keep(self, prompt: Sequence[int]) -> int:
-        """Forget what `prompt` does not begin with; its last token is always left to evaluate.
+        """Forget everything after the common start with `prompt`, and return its number of tokens.
 
-        Returns:
-            How many tokens of the prompt are there already.
+        The last token of the prompt is always left to evaluate.
         """
         shared = 0
         for known, wanted in zip(self._tokens, prompt[:-1], strict=False):
@@ -84,18 +82,12 @@ class EvaluatedTokens:
         cancelled: Callable[[], bool] = never,
         on_read: Callable[[int], None] = _overlook,
     ) -> bool:
-        """Evaluate tokens after those that are there.
+        """Evaluate tokens after those in memory.
 
-        Args:
-            tokens: at least one.
-            cancelled: asked many times in the course of a batch on the CPU, and between batches.
-            on_read: told after each batch how many of the tokens are evaluated.
+        `cancelled` is asked many times during a batch on the CPU, and between batches.
 
         Returns:
-            False where it was cancelled; whole batches evaluated before stay.
-
-        Raises:
-            OutOfMemory, ModelError: llama.cpp failed; all tokens are forgotten.
+            False if cancelled; complete batches stay.
         """
         for start in range(0, len(tokens), self._batch):
             batch = tokens[start : start + self._batch]
@@ -113,7 +105,7 @@ class EvaluatedTokens:
         return True
 
     def logits(self) -> "Logits":
-        """Of the token after the last, shape ``(vocabulary,)``; valid until the next `extend`."""
+        """Of the next token, shape ``(vocabulary,)``; valid until the next `extend`."""
         import numpy as np
 
         pointer = self._llama.llama_get_logits_ith(self._context.handle, -1)
@@ -121,7 +113,6 @@ class EvaluatedTokens:
         return np.frombuffer(row, np.float32)
 
     def close(self) -> None:
-        """Free the memory."""
         self._context.close()
 
     def _decode(self, batch: Sequence[int], cancelled: Callable[[], bool]) -> int:
@@ -150,7 +141,7 @@ class EvaluatedTokens:
         return code
 
     def _cut(self, length: int) -> None:
-        """Keep only so many tokens, or none where the architecture cannot forget a part."""
+        """Keep only so many tokens, or none if the architecture cannot forget a part."""
         if not self._llama.llama_memory_seq_rm(self._memory, 0, length, -1):
             self._llama.llama_memory_clear(self._memory, True)
             length = 0
@@ -170,26 +161,21 @@ def _failure(code: int) -> ModelError:
 
 _DEFAULT_CONTEXT = 8192
 _CANDIDATES = 1024
-"""Likeliest tokens that are looked at for a choice; what lies beyond has no weight to speak of."""
+"""Likely tokens for a choice; the rest has no weight to speak of."""
 _PATIENCE = 0.02
-"""Seconds between two looks at `cancelled` while another call is running."""
+"""Seconds between two looks at `cancelled` during another call."""
 
 
-class LlamaCppChat:
-    """A `ChatModel` on llama.cpp. What a prompt shares with the one before is not evaluated again.
+class LlamaCppChat(Closing):
+    """A `ChatModel` on llama.cpp. The common start with the last prompt is not evaluated again.
 
-    Args:
-        path: a GGUF file that holds its chat template.
-        id: names it in traces; empty for the name of the file.
-        context: tokens for prompt and reply; 0 for what the model was trained with, at most 8,192.
-        threads: 0 for as many as there are physical cores.
-        gpu_layers: layers on a graphics processor where there is one; -1 for all.
-        on_load: told which share of the weights is loaded, from 0 to 1, many times. What it raises
-            ends the loading and passes through.
+    The arguments are fields of `ModelSpec`.
 
     Raises:
-        ModelError: as `Model`, `Model.context` and `ChatTemplate` say.
+        ModelError: as in `Model`, `Model.context` and `ChatTemplate`.
     """
+
+    parallel = 1
 
     def __init__(
         self,
@@ -201,10 +187,10 @@ class LlamaCppChat:
         gpu_layers: int = -1,
         on_load: Callable[[float], None] | None = None,
     ) -> None:
-        self._id = id or f"{path.stem} (llama.cpp)"
+        super().__init__(id or f"{path.stem} (llama.cpp)")
         self._model = Model(path, "chat", gpu_layers=gpu_layers, on_load=on_load)
         header = self._model.header
-        self._context = context or min(header.context or _DEFAULT_CONTEXT, _DEFAULT_CONTEXT)
+        self.context = context or min(header.context or _DEFAULT_CONTEXT, _DEFAULT_CONTEXT)
         self._vocabulary = Vocabulary(self._model)
         self._template = ChatTemplate(
             header.chat_template,
@@ -213,28 +199,11 @@ class LlamaCppChat:
             end=self._vocabulary.end_text,
             control=self._vocabulary.control,
         )
-        self._evaluation = EvaluatedTokens(self._model, self._context, threads=threads)
+        self._evaluation = EvaluatedTokens(self._model, self.context, threads=threads)
         self._busy = Lock()
-        self._closed = False
-
-    @property
-    def id(self) -> str:
-        """Names the model and its back end."""
-        return self._id
-
-    @property
-    def context(self) -> int:
-        """Tokens that prompt and reply may have together."""
-        return self._context
-
-    @property
-    def parallel(self) -> int:
-        """One call at a time; others queue."""
-        return 1
 
     def count(self, messages: Sequence[Message]) -> int:
-        """Tokens of the prompt, exactly."""
-        self._check_open()
+        self._demand_open()
         return len(self._prompt(messages))
 
     def chat(
@@ -244,7 +213,6 @@ class LlamaCppChat:
         cancelled: Callable[[], bool] = never,
         on_read: Callable[[int, int], None] = overlook,
     ) -> Reply:
-        """Answer a request, as `ChatModel.chat` says."""
         started = time.perf_counter()
         grammar = None if request.schema is None else grammar_of(request.schema)
         answer = AnswerStream(on_text, request.stop, thinks=grammar is None)
@@ -267,7 +235,6 @@ class LlamaCppChat:
         options: Sequence[str],
         cancelled: Callable[[], bool] = never,
     ) -> Choice | None:
-        """Weigh answers by their first token, as `ChatModel.choose` says."""
         started = time.perf_counter()
         offered = OfferedWords(options)
         with self._turn(cancelled) as mine:
@@ -279,24 +246,16 @@ class LlamaCppChat:
                 return None
             candidates = self._candidates()
         usage = Usage(len(prompt), cached, 0)
-        return offered.weighed(candidates, self._id, usage, time.perf_counter() - started)
+        return offered.weighed(candidates, self.id, usage, time.perf_counter() - started)
 
-    def close(self) -> None:
-        """Free the memory, as soon as a running call has ended."""
+    def _release(self) -> None:
         with self._busy:
-            self._closed = True
             self._evaluation.close()
             self._model.close()
 
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
-
     @contextmanager
     def _turn(self, cancelled: Callable[[], bool]) -> Iterator[bool]:
-        """Wait for the calls before this one; false where it is cancelled meanwhile."""
+        """Wait for earlier calls; yield false if cancelled meanwhile."""
         while not (mine := self._busy.acquire(timeout=_PATIENCE)) and not cancelled():
             pass
         try:
@@ -330,7 +289,7 @@ class LlamaCppChat:
         cancelled: Callable[[], bool],
         on_read: Callable[[int, int], None],
     ) -> tuple[int, bool]:
-        """How many tokens of a prompt were there already, and whether all of it is there now."""
+        """Read a prompt; return its cached tokens, and whether all of it has been read."""
         cached = self._evaluation.keep(prompt)
 
         def told(read: int) -> None:
@@ -388,8 +347,8 @@ class LlamaCppChat:
             constraint.close()
 
     def _fitting(self, messages: Sequence[Message], reply: int) -> list[int]:
-        """The tokens of a prompt that leaves room for so many of a reply."""
-        self._check_open()
+        """The tokens of a prompt that leaves room for a reply."""
+        self._demand_open()
         prompt = self._prompt(messages)
         self._check_room(len(prompt), reply)
         return prompt
@@ -401,7 +360,7 @@ class LlamaCppChat:
         return tokens if begin is None or tokens[:1] == [begin] else [begin, *tokens]
 
     def _check_room(self, prompt: int, reply: int) -> None:
-        if prompt + reply > self._context:
+        if prompt + reply > self.context:
             raise ContextExceeded(
                 N_(
                     "The prompt has {prompt:,} tokens and the reply may have {reply:,}; {model} "
@@ -409,12 +368,8 @@ class LlamaCppChat:
                 ),
                 Cure.LESS_TEXT,
                 needed=prompt + reply,
-                available=self._context,
+                available=self.context,
                 prompt=prompt,
                 reply=reply,
-                model=self._id,
+                model=self.id,
             )
-
-    def _check_open(self) -> None:
-        if self._closed:
-            raise ModelError(N_("{model} has been closed."), N_("Open it again."), model=self._id)

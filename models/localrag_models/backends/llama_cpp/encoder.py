@@ -1,7 +1,7 @@
-"""Embedding models and cross-encoders in GGUF files.
+"""Embedders and cross-encoders in GGUF files.
 
-Used through the low-level calls of llama-cpp-python: its `Llama.embed` cuts long texts in silence,
-and has nothing for rerankers.
+They use the low-level calls of llama-cpp-python: its `Llama.embed` cuts long texts silently, and it
+cannot rerank.
 """
 
 import weakref
@@ -10,12 +10,17 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from localrag_models.backends.llama_cpp.native import Model, runtime
-from localrag_models.embedding import E5, Prefixes, WindowedEmbedder
+from localrag_models.embedding import (
+    E5,
+    LONGEST_WINDOW,
+    Prefixes,
+    WindowedEmbedder,
+    WindowedReranker,
+    nmt_nfkc,
+)
 from localrag_models.errors import N_, ModelDamaged, ModelError, OutOfMemory, WrongKind
 from localrag_models.files import fingerprint
 from localrag_models.gguf import Header
-from localrag_models.reranking import WindowedReranker
-from localrag_models.windows import LONGEST_WINDOW, nmt_nfkc
 
 if TYPE_CHECKING:
     import numpy as np
@@ -25,27 +30,20 @@ if TYPE_CHECKING:
 
 _POOLING_NONE = 0
 
-# Attention costs the square of all tokens evaluated together, whichever sequence they belong to:
-# more short sequences at once than this and a processor gets slower, where a GPU gets faster.
+# Attention costs the square of all tokens evaluated together, of all sequences. With more
+# short sequences at once a processor gets slower; a GPU gets faster.
 _TOKENS_ON_PROCESSOR = 128
 
 
 class Encoder:
-    """A model that reads a sequence as a whole: tokens in, one row of numbers out for each.
+    """A model that reads a sequence as a whole and returns one row of numbers for it.
 
-    Args:
-        path: the GGUF file.
-        kind: what it has to be; a reranker gives labels, an embedder what its file says.
-        threads: to compute with; 0 for as many as there are physical cores.
-        gpu_layers: layers to keep on a GPU, where there is one; -1 for all.
+    `threads` 0 takes the number of physical cores; `gpu_layers` -1 puts all layers on a GPU.
 
     Attributes:
-        header: what the file says.
+        header: of the file.
         max_tokens: of one sequence.
-        width: numbers in a row.
-
-    Raises:
-        BackendMissing, ModelMissing, ModelDamaged, WrongKind, OutOfMemory: as `Model` says.
+        width: numbers in a row; labels of a reranker.
     """
 
     def __init__(
@@ -69,7 +67,7 @@ class Encoder:
             kv_unified=True,
             embeddings=True,
             pooling_type=pooling,
-            # It rounds to 16 bits, differently with each size of the batch.
+            # Flash attention rounds to 16 bits, differently with each size of the batch.
             flash_attn_type=llama.LLAMA_FLASH_ATTN_TYPE_DISABLED,
         )
         self._memory = llama.llama_get_memory(self._context.handle)
@@ -81,15 +79,15 @@ class Encoder:
         self.begin, self.end = self._frame()
 
     def tokenize(self, text: str) -> list[int]:
-        """Tokens of a text, none added; nothing in it acts as a control token."""
+        """Tokens of a text, none added; text never acts as a control token."""
         return self._model.tokenize(nmt_nfkc(text) if self._normalises else text)
 
     def run(self, sequences: Sequence[Sequence[int]]) -> "NDArray[np.float32]":
         """Rows of numbers, shape ``(n, width)``, for sequences of at most `max_tokens`.
 
         Raises:
-            OutOfMemory: there is no room for what is computed in between.
-            ModelDamaged: no numbers came out.
+            OutOfMemory: intermediate results do not fit.
+            ModelDamaged: there were no numbers.
         """
         import numpy as np
 
@@ -107,7 +105,6 @@ class Encoder:
         return rows
 
     def close(self) -> None:
-        """Let go of memory."""
         self._free_batch()
         self._context.close()
         self._model.close()
@@ -125,7 +122,7 @@ class Encoder:
         return begin, end
 
     def _packs(self, sequences: Sequence[Sequence[int]]) -> Iterator[tuple[int, int]]:
-        """Ranges of sequences that are evaluated together."""
+        """Ranges of sequences to evaluate together."""
         start = tokens = 0
         for at, sequence in enumerate(sequences):
             full = tokens + len(sequence) > self._tokens_at_once or at - start == self._sequences
@@ -165,14 +162,9 @@ class Encoder:
 
 
 class LlamaCppEmbedder(WindowedEmbedder):
-    """An embedder run by llama.cpp; pools and counts positions as its file says.
+    """An embedder run by llama.cpp; the file sets pooling and positions.
 
-    Args:
-        path: the GGUF file.
-        id: names model and weights; empty, made of name and contents of the file.
-        prefixes: what the model was trained to see before queries and passages.
-        threads: to compute with; 0 for as many as there are processors.
-        gpu_layers: layers to keep on a GPU, where there is one; -1 for all.
+    The arguments are fields of `ModelSpec`.
 
     Raises:
         ModelMissing: there is no such file.
@@ -195,7 +187,7 @@ class LlamaCppEmbedder(WindowedEmbedder):
         if self._encoder.header.number("pooling_type") == _POOLING_NONE:
             self._encoder.close()
             raise WrongKind(
-                N_("{path} does not say how the vectors of its tokens make up that of a text."),
+                N_("{path} does not say how to pool the vectors of its tokens."),
                 N_("Get a newer conversion of the model."),
                 path=path,
             )
@@ -219,18 +211,10 @@ class LlamaCppEmbedder(WindowedEmbedder):
 class LlamaCppReranker(WindowedReranker):
     """A cross-encoder with one label, run by llama.cpp.
 
-    Args:
-        path: the GGUF file.
-        id: names model and weights; empty, made of name and contents of the file.
-        threads: to compute with; 0 for as many as there are processors.
-        gpu_layers: layers to keep on a GPU, where there is one; -1 for all.
+    The arguments and errors are as in `LlamaCppEmbedder`.
 
     Raises:
-        ModelMissing: there is no such file.
-        ModelDamaged: it is cut short or contradicts itself.
         WrongKind: it holds no reranker, or one with several labels.
-        BackendMissing: llama-cpp-python is not installed.
-        OutOfMemory: it does not fit.
     """
 
     def __init__(
@@ -270,7 +254,7 @@ class LlamaCppReranker(WindowedReranker):
 
 
 def _separators(header: Header) -> int:
-    """How many tokens stand between the texts of a pair.
+    """The number of tokens between the texts of a pair.
 
     ``query </s></s> passage </s>`` in XLM-R and RoBERTa, ``query [SEP] passage [SEP]`` in BERT.
     """
@@ -291,8 +275,7 @@ def _demand_one_score(encoder: Encoder) -> None:
         if tensor.name == "token_types.weight" and tensor.shape[-1] > 1:
             raise WrongKind(
                 N_(
-                    "{path} tells query and passage apart by token types, which llama.cpp leaves "
-                    "out."
+                    "{path} marks query and passage by token types, but llama.cpp leaves these out."
                 ),
                 N_("Use the model in its sentence-transformers format."),
                 path=path,
@@ -300,6 +283,6 @@ def _demand_one_score(encoder: Encoder) -> None:
 
 
 def _max_tokens(header: Header) -> int:
-    """Past the positions it was trained with, llama.cpp ends the process."""
+    # Beyond the positions of its training, llama.cpp ends the process.
     positions = [t.shape[-1] for t in header.tensors if t.name == "position_embd.weight"]
     return min(n for n in [LONGEST_WINDOW, header.context, *positions] if n > 0)

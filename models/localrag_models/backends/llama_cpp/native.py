@@ -1,7 +1,8 @@
-"""The native side of llama.cpp: its library, and models and contexts that it holds in memory.
+"""The native side of llama.cpp: the library, models and contexts in memory.
 
-What could take the process down is checked before the native code sees it: the header of the file
-(`localrag_models.gguf`), the kind of the model, the memory its context needs.
+Anything that could crash the process is checked first: the header of the file
+(`localrag_models.gguf`), the kind of the model, the memory of its context, and the table for
+normalising text.
 """
 
 import ctypes
@@ -16,7 +17,6 @@ from typing import Any
 
 import psutil
 
-from localrag_models.backends.llama_cpp.normalisation import check_normalisation
 from localrag_models.errors import (
     N_,
     BackendMissing,
@@ -32,29 +32,21 @@ from localrag_models.gguf import Header, Kind, read_header
 _ALL_LAYERS = 2**31 - 1
 _ERROR = 4
 _BATCH = 512
-"""llama.cpp's own, of tokens evaluated together."""
+"""Tokens evaluated together; llama.cpp's own."""
 
 
 class Model:
     """A model whose weights are mapped into memory.
 
-    Args:
-        path: a GGUF file.
-        kind: what it has to be.
-        gpu_layers: layers to put on a graphics processor where there is one; -1 for all.
-        on_load: told which share of the weights is loaded, from 0 to 1, many times. What it raises
-            ends the loading and passes through.
-
     Attributes:
-        header: what the file says about the model.
+        header: of the file.
         handle: ``llama_model *``.
         vocabulary: ``llama_vocab *``.
         offloads: whether layers of it are on a graphics processor.
 
     Raises:
         BackendMissing: llama-cpp-python is not installed.
-        ModelMissing, ModelDamaged: as `read_header` says; ModelDamaged also for a file that
-            llama.cpp refuses.
+        ModelMissing, ModelDamaged: as in `read_header`, or llama.cpp refuses the file.
         WrongKind: a model of another kind.
         OutOfMemory: its weights do not fit.
     """
@@ -97,15 +89,12 @@ class Model:
 
     @property
     def tokens(self) -> int:
-        """Size of the vocabulary."""
         return int(self._llama.llama_vocab_n_tokens(self.vocabulary))
 
     def tokenize(self, text: str, *, control: bool = False) -> list[int]:
         """Tokens of a text, none added; lone surrogates become question marks.
 
-        Args:
-            text: any text.
-            control: whether spellings of control tokens become control tokens.
+        With `control`, spellings of control tokens become control tokens.
         """
         data = text.encode("utf-8", "replace")
         room = len(data) + 8
@@ -116,7 +105,7 @@ class Model:
         return list(buffer[:count])
 
     def piece(self, token: int) -> bytes:
-        """Bytes that a token stands for, perhaps a part of a character; none for control tokens."""
+        """Bytes of a token, perhaps a part of a character; empty for control tokens."""
         size = 64
         while True:
             buffer = ctypes.create_string_buffer(size)
@@ -128,12 +117,7 @@ class Model:
             size = -length
 
     def context(self, tokens: int, *, threads: int = 0, **parameters: Any) -> "Context":
-        """Make room to evaluate tokens in.
-
-        Args:
-            tokens: that it holds, all sequences together; llama.cpp may round it up.
-            threads: 0 for as many as there are physical cores.
-            parameters: further fields of ``llama_context_params``.
+        """Reserve memory to evaluate tokens.
 
         Raises:
             ContextExceeded: more than the model was trained with.
@@ -142,12 +126,12 @@ class Model:
         return Context(self, tokens, threads or physical_cores(), parameters)
 
     def close(self) -> None:
-        """Free the weights; its contexts have to be closed before."""
+        """Free the weights; its contexts must be closed first."""
         self._free()
 
 
 class Context:
-    """Working memory of a model: the keys and values of the tokens evaluated so far.
+    """Working memory of a model: the keys and values of the evaluated tokens.
 
     Attributes:
         handle: ``llama_context *``.
@@ -189,15 +173,14 @@ class Context:
         self._free = weakref.finalize(self, llama.llama_free, self.handle)
 
     def close(self) -> None:
-        """Free the memory."""
         self._free()
 
 
 def require(path: Path, kind: Kind) -> Header:
-    """Read the header of a model file and make sure that it holds a model of this kind.
+    """Read the header of a model file, and check the kind of the model.
 
     Raises:
-        ModelMissing, ModelDamaged: as `read_header` says.
+        ModelMissing, ModelDamaged: as in `read_header`.
         WrongKind: a model of another kind.
     """
     header = read_header(path)
@@ -239,9 +222,9 @@ _errors: deque[str] = deque(maxlen=3)
 
 @cache
 def _listener(callback: Callable[..., Any]) -> Any:
-    """Keeps the errors that the native library writes to its log, for the causes of our own.
+    """Keep the errors in the log of the native library, for the causes of our own.
 
-    Cached, since the native side goes on calling it for as long as the process lives.
+    It is cached because the native side calls it as long as the process lives.
     """
 
     def listen(level: int, text: bytes, _: object) -> None:
@@ -271,7 +254,7 @@ def _refused(header: Header) -> ModelError:
 def _check_memory(header: Header, tokens: int) -> None:
     """Refuse a context that takes more memory than is free.
 
-    The kernel hands out memory that it does not have, and kills the process when it is used.
+    The kernel grants memory that it does not have, and kills the process on use.
     """
     needed, free = _bytes_per_token(header) * tokens, psutil.virtual_memory().available
     if needed > free:
@@ -289,9 +272,9 @@ def _check_memory(header: Header, tokens: int) -> None:
 
 
 def _bytes_per_token(header: Header) -> int:
-    """Bytes that a token of context takes: 16-bit keys and values of every layer, and its scores.
+    """Bytes of a token of context: 16-bit keys and values of every layer, and its scores.
 
-    Its scores are 32-bit numbers, one for each head and each token of a batch.
+    Scores are 32-bit numbers, one for each head and each token of a batch.
     """
     heads, width = header.number("attention.head_count", 1), header.number("embedding_length")
     head_width = width // heads if heads else 0
@@ -316,3 +299,63 @@ def _siblings(cpu: int) -> str:
         return topology.read_text("ascii").strip()
     except OSError:
         return str(cpu)
+
+
+_TABLE = "tokenizer.ggml.precompiled_charsmap"
+_LEAF = 1 << 8
+_NO_LABEL = 1 << 31
+
+
+def check_normalisation(header: Header) -> None:
+    """Make sure that no text leads out of the table that normalises texts; most models have none.
+
+    SentencePiece tokenizers (XLM-RoBERTa, T5) have it in ``tokenizer.ggml.precompiled_charsmap``.
+    llama.cpp walks it byte by byte of a text, and a damaged entry would end the process. So all
+    reachable entries are checked here, in some milliseconds.
+
+    Layout: the size of the array in bytes (32 bits, little-endian), the 32-bit units of a
+    double-array trie (darts-clone by S. Yata), then the replacements as texts with a zero byte at
+    the end.
+
+    Raises:
+        ModelDamaged: some text leads out of it.
+    """
+    values = header.metadata.get(_TABLE)
+    if isinstance(values, tuple) and values and not _is_closed(values):
+        raise ModelDamaged(
+            N_("The table by which {path} normalises text is damaged."),
+            Cure.GET_AGAIN,
+            path=header.path,
+        )
+
+
+def _is_closed(values: tuple[object, ...]) -> bool:
+    import numpy as np
+
+    table = np.array(values, np.int64).astype(np.uint8).tobytes()
+    size = int.from_bytes(table[:4], "little")
+    if size % 4 or size + 4 >= len(table):
+        return False
+    units = np.frombuffer(table, "<u4", size // 4, 4).astype(np.int64)
+    replacements = len(table) - 4 - size
+    # From the state of a unit, the next byte is looked up among 256 units around it.
+    leads_to = np.arange(len(units)) ^ ((units >> 10) << ((units & 0x200) >> 6))
+    comes_from = np.arange(len(units)) ^ (units & 0xFF)
+    by_byte = (units & _NO_LABEL) == 0
+    inside = (leads_to | 0xFF) < len(units)
+    # The walk begins at the root; its label is never read.
+    new = np.zeros(len(units), np.bool_)
+    new[:1] = True
+    reached = new.copy()
+    states = np.zeros(len(units), np.bool_)
+    while new.any():
+        if not inside[new].all():
+            return False
+        states[leads_to[new]] = True
+        ends = leads_to[new & ((units & _LEAF) != 0)]
+        if (units[ends] & (_NO_LABEL - 1) >= replacements).any():
+            return False
+        new = by_byte & (comes_from < len(units)) & ~reached
+        new[new] = states[comes_from[new]]
+        reached |= new
+    return len(units) > 0

@@ -1,7 +1,7 @@
 """The chat template of a model: from messages to the text of a prompt.
 
-A template is a program that came with a model file. It runs in the sandbox of Jinja, which keeps it
-from everything but its own work; that this work ends is seen to here.
+A template is a program in a model file. Jinja's sandbox keeps it from everything else; this module
+makes sure that it ends.
 """
 
 import sys
@@ -14,32 +14,24 @@ from typing import Any, NoReturn
 from jinja2.sandbox import ImmutableSandboxedEnvironment
 
 from localrag_models.backends.llama_cpp.native import runtime
-from localrag_models.chat import Message
+from localrag_models.chat import Message, neutralise
 from localrag_models.errors import N_, ModelDamaged, WrongKind
-from localrag_models.replies import neutralise
 
 _LIMIT = 2.0
-"""Seconds of work in which a prompt has to be ready; one of 200 turns takes 0.1."""
+"""Seconds of work for a prompt; one of 200 turns takes 0.1."""
 _MEMORY = 100 << 20
-"""Bytes by which the memory of the process may grow meanwhile."""
+"""The most bytes by which the memory of the process may grow."""
 _LARGEST = 1_000_000
-"""What one step may make: characters, elements, the value of a number."""
+"""The largest result of one step: characters, elements, the value of a number."""
 _NO_REASONING = "\n</think>\n\n"
 
 
 class ChatTemplate:
-    """The template that a model file brings along, rendered in a sandbox.
-
-    Args:
-        source: Jinja.
-        name: of the model, for errors.
-        begin: spelling of the token that begins a text; empty where there is none.
-        end: spelling of the token that ends a turn.
-        control: spellings of the control tokens of the vocabulary.
+    """The template of a model file, rendered in a sandbox.
 
     Raises:
         WrongKind: the model has no template.
-        ModelDamaged: its template is no Jinja, or does not come to an end.
+        ModelDamaged: its template is no Jinja, or does not end.
     """
 
     def __init__(
@@ -61,18 +53,18 @@ class ChatTemplate:
             raise self._endless(error) from None
         except Exception as error:  # Jinja's own, those of Python's compiler, and its limits
             raise ModelDamaged(
-                N_("The chat template of {name} is no Jinja template ({why})."),
+                N_("The chat template of {name} is not a Jinja template ({why})."),
                 N_("Choose another conversion of the model."),
                 name=name,
                 why=error,
             ) from error
 
     def render(self, messages: Sequence[Message]) -> str:
-        """The text of a prompt that ends where the answer begins; reasoning is switched off.
+        """The text of a prompt up to the answer, with reasoning switched off.
 
         Raises:
-            WrongKind: the template does not take these messages, or leaves some of them out.
-            ModelDamaged: it does not come to an end.
+            WrongKind: the template does not accept these messages, or leaves some out.
+            ModelDamaged: it does not end.
         """
         turns: list[dict[str, str]] = [
             {"role": message.role, "content": neutralise(message.content, self._control)}
@@ -92,7 +84,7 @@ class ChatTemplate:
         return prompt + _NO_REASONING if prompt.rstrip().endswith("<think>") else prompt
 
     def _attempt(self, turns: list[dict[str, str]]) -> str | None:
-        """The prompt; None where the template refuses the turns or drops what they say."""
+        """The prompt; None if the template refuses the turns or drops their text."""
         try:
             with _limited():
                 prompt: str = self._template.render(
@@ -100,7 +92,7 @@ class ChatTemplate:
                     add_generation_prompt=True,
                     enable_thinking=False,
                     raise_exception=_refuse,
-                    # Templates ask whether they are none, not whether they are there.
+                    # Templates ask whether they are none, not whether they exist.
                     **dict.fromkeys(("functions", "function_call", "tools", "tool_choice")),
                     **self._tokens,
                 )
@@ -121,23 +113,23 @@ class ChatTemplate:
 
 
 class _Overlong(BaseException):
-    """A template takes too much; the message says what it does.
+    """A template needs too much; the message says why.
 
-    No template can catch it, and no filter takes it for a value that is missing.
+    No template can catch it, and no filter takes it for a missing value.
     """
 
 
 class _Sandbox(ImmutableSandboxedEnvironment):
-    """A sandbox in which no single step makes much of little.
+    """A sandbox without steps that make much of little.
 
-    Between steps `_limited` looks at the memory; within one (``"x" * 10**9``, ``"%9999999d"``)
-    nothing can.
+    `_limited` checks the memory between steps; nothing can within one (``"x" * 10**9``,
+    ``"%9999999d"``).
     """
 
     intercepted_binops = frozenset(["*", "**", "%"])
 
     def call_binop(self, context: Any, operator: str, left: Any, right: Any) -> Any:
-        """Multiply, or take a remainder, of what stays small."""
+        """Multiply, or take a remainder, if the result stays small."""
         if operator == "**":
             raise _Overlong("it raises numbers to powers")
         if operator == "%" and isinstance(left, str):
@@ -147,7 +139,6 @@ class _Sandbox(ImmutableSandboxedEnvironment):
         return super().call_binop(context, operator, left, right)
 
     def call(self, context: Any, function: Any, /, *args: Any, **kwargs: Any) -> Any:
-        """Call what a template calls, with no wide margins and no long replacements."""
         if getattr(function, "__name__", "") in ("format", "format_map"):
             raise _Overlong("it formats texts")
         _check_call(getattr(function, "__self__", None), args, kwargs)
@@ -155,7 +146,7 @@ class _Sandbox(ImmutableSandboxedEnvironment):
 
 
 def _environment() -> _Sandbox:
-    """The sandbox with what templates of chats know, as Transformers renders them."""
+    """The sandbox with the filters and functions of chat templates in Transformers."""
     runtime()
     from llama_cpp.llama_chat_format import Jinja2ChatFormatter
 
@@ -175,7 +166,7 @@ def _environment() -> _Sandbox:
 def _checked(function: Callable[..., Any]) -> Callable[..., Any]:
     @wraps(function)  # With the marks by which Jinja passes its context on.
     def checked(*args: Any, **kwargs: Any) -> Any:
-        # Before the value that is filtered comes, for some, the context or the environment.
+        # For some filters, the context or the environment comes before the value.
         at = next((n for n, arg in enumerate(args) if isinstance(arg, str)), None)
         if at is None:
             _check_call(None, args, kwargs)
@@ -187,18 +178,17 @@ def _checked(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _check_call(subject: object, args: Sequence[Any], kwargs: Mapping[str, Any]) -> None:
-    """Refuse a call whose result could be much longer than what goes in."""
+    """Refuse a call whose result could be much longer than its arguments."""
     given = (*args, *kwargs.values())
     if any(isinstance(one, int) and abs(one) > _LARGEST for one in given):
         raise _Overlong("it asks for a very wide margin or a very large number")
     match subject, [one for one in given if isinstance(one, str)]:
-        # As `replace` takes them: what is looked for, and what takes its place.
+        # The arguments of `replace`: the old text and the new.
         case str(), [old, new, *_] if subject.count(old) * len(new) > _LARGEST:
             raise _Overlong("it replaces much of a text by a longer one")
 
 
 def _size(value: Any) -> int:
-    """Characters or elements of a sequence, the value of a number."""
     if isinstance(value, int | float):
         return max(1, int(abs(value)))
     return len(value) if isinstance(value, Sized) else 1
@@ -209,7 +199,7 @@ def _refuse(message: str) -> NoReturn:
 
 
 def _peak() -> int:
-    """The most memory that the process has had so far, in bytes; 0 where that is not told."""
+    """The peak memory of the process, in bytes; 0 if unknown."""
     try:
         import resource
     except ImportError:  # Windows
@@ -221,10 +211,10 @@ def _peak() -> int:
 
 @contextmanager
 def _limited() -> Iterator[None]:
-    """Let the Python code of this thread work for so long only.
+    """Limit the work of this thread's Python code.
 
-    Jinja compiles templates to Python, and has no hook in its loops; the interpreter has one, that
-    of debuggers. It is looked at between steps, not within one (``"x" * 10**9``).
+    Jinja compiles templates to Python, without a hook in its loops. The interpreter's hook for
+    debuggers is called between steps, not within one (``"x" * 10**9``).
     """
     end = time.thread_time() + _LIMIT
     most = _peak() + _MEMORY
@@ -245,7 +235,6 @@ def _limited() -> Iterator[None]:
 
 
 def _without_system(turns: list[dict[str, str]]) -> list[dict[str, str]]:
-    """The turns, with the text of the system put before that of the first user."""
     system, first, *others = [*turns, {"role": "user", "content": ""}][: max(2, len(turns))]
     content = f"{system['content']}\n\n{first['content']}".strip()
     return [{"role": "user", "content": content}, *others]

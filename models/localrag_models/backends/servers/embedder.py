@@ -1,21 +1,20 @@
-"""What every embedder behind a server does alike; a back end adds how its server is asked."""
+"""The common part of embedders on servers."""
 
 import re
 from abc import abstractmethod
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
-from localrag_models.backends.servers.estimate import CUT, lower_bound, upper_bound
+from localrag_models.backends.servers.chat import CUT, lower_bound, upper_bound
 from localrag_models.backends.servers.http import Retry, retrying
-from localrag_models.embedding import E5, Prefixes, WindowedEmbedder
+from localrag_models.embedding import E5, Prefixes, WindowedEmbedder, split
 from localrag_models.errors import N_, ContextExceeded
-from localrag_models.windows import split
 
 if TYPE_CHECKING:
     from localrag_models.embedding import Vectors
 
 LARGEST_INPUT = 2048
-"""Servers read an input in one batch: beyond so many tokens some cut it, some crash."""
+"""Servers read an input in one batch: with more tokens some cut it, some crash."""
 
 _NOMIC = Prefixes("search_query: ", "search_document: ")
 _IS_E5 = re.compile(r"(?<![^\W_])e5(?![^\W_])", re.IGNORECASE)
@@ -26,15 +25,8 @@ _WINDOWS_AT_ONCE = 32
 class ServerEmbedder(WindowedEmbedder):
     """An embedder behind a server; fulfils `localrag_models.embedding.Embedder`.
 
-    Tokens are estimated, so windows fill three quarters of what the server takes at once. What it
-    finds too long all the same is split in two; it never cuts.
-
-    Args:
-        id: names model and weights.
-        dimension: length of a vector.
-        max_tokens: of one window, prefix included.
-        prefixes: what is put before queries and passages.
-        on_retry: told of each failure that is followed by another attempt.
+    Tokens are estimated, so windows fill three quarters of the server's input. A window that is too
+    long for the server is split in two, never cut.
     """
 
     def __init__(
@@ -50,12 +42,7 @@ class ServerEmbedder(WindowedEmbedder):
 
     @abstractmethod
     def _ask(self, windows: Sequence[str]) -> "Vectors":
-        """The vectors, of any length, that the server gives for windows of one kind, in order.
-
-        Raises:
-            ContextExceeded: the server finds one of them too long, or has cut it.
-            ModelError: it fails, or what it gives is no vector for each.
-        """
+        """Ask the server for the vectors of windows of one kind, in order and of any length."""
 
     def _counts(self, texts: Sequence[str]) -> Sequence[int]:
         return [upper_bound(text) + _SPECIAL_TOKENS for text in texts]
@@ -82,7 +69,7 @@ class ServerEmbedder(WindowedEmbedder):
             return self._encode_in_parts(windows[0])
 
     def _encode_in_parts(self, window: str) -> "Vectors":
-        """The mean of both halves of a window that was estimated too low."""
+        """The mean of both halves of a window with too low an estimate."""
         import numpy as np
 
         both = (self.prefixes.query, self.prefixes.passage)
@@ -104,16 +91,12 @@ class ServerEmbedder(WindowedEmbedder):
 
 
 def demand_whole(windows: Sequence[str], read: int, model: str, cure: str) -> None:
-    """Go on only where a server may have read all of its input.
+    """Make sure that a server can have read all of its input.
 
-    Args:
-        windows: what it was sent.
-        read: tokens that it says it read; 0 where it does not say.
-        model: its name, for the message.
-        cure: what to do about a server that cuts.
+    `read` is the number of tokens it says it read, 0 if unknown; `cure` is for servers that cut.
 
     Raises:
-        ContextExceeded: it has read fewer tokens than the windows have at the very least.
+        ContextExceeded: it has read fewer tokens than the windows have.
     """
     least = sum(map(lower_bound, windows))
     if 0 < read < least:
@@ -121,7 +104,7 @@ def demand_whole(windows: Sequence[str], read: int, model: str, cure: str) -> No
 
 
 def trained_with(model: str) -> Prefixes:
-    """The prefixes of the family that a name tells: E5 or nomic-embed-text; none for others."""
+    """The prefixes of the family in a name: E5 or nomic-embed-text; empty for others."""
     if "nomic-embed-text" in model:
         return _NOMIC
     return E5 if _IS_E5.search(model) else Prefixes()

@@ -1,13 +1,10 @@
-"""Speaking HTTP with a model server: JSON in, JSON or lines of it out, failures typed.
+"""HTTP with a model server: JSON in, JSON or lines of it out, typed failures, retries.
 
-It also tries again what failed in passing, and leaves a stream at any moment.
-
-httpx is used bare for chat, and for all else with servers of OpenAI's protocol: the client that
-OpenAI publishes reads keys, organisations and addresses from the environment. Ollama's own client
-(`backends.ollama.server`) lists and pulls models, and embeds. It does not chat: it sends neither
-``truncate`` nor ``shift``, without which a long prompt is cut in silence, drops the count of cached
-tokens, splits its stream at U+0085, which may stand in a text, and cannot be left while the server
-is silent. Nor does it show models: it drops the host that a model really runs on.
+A stream can be left at any moment. httpx is used directly, because the client of OpenAI reads keys,
+organisations and addresses from the environment. Ollama's client (`backends.ollama`) lists, pulls
+and embeds. It does not chat: it cannot send ``truncate`` and ``shift``, without which long prompts
+are cut silently. It also drops the count of cached tokens, splits its stream at U+0085, and cannot
+be left while the server is silent. Nor does it show models: it drops the host that a model runs on.
 """
 
 import json
@@ -51,7 +48,7 @@ _FIRST_WAIT = 0.5
 _GLANCE = 0.05
 _END: Final = object()
 _MOST_TOKENS = 10**9
-"""No model reads a thousand million tokens: whoever says so tells nothing."""
+"""No model reads a thousand million tokens: such a number means nothing."""
 _NOT_IMPLEMENTED = 501
 _CONNECT_SECONDS = 5.0
 _LONGEST_LINE = 8 * 2**20
@@ -68,11 +65,11 @@ _QUERY = re.compile(r"([?#]).+", re.S)
 
 
 class StreamLeft(Exception):  # noqa: N818 - no error: somebody wanted it
-    """A stream was left because its reader no longer wants it."""
+    """Its reader no longer wants the stream."""
 
 
 class BadRequest(ServerRefused):
-    """The server answered 400 or 422: it serves the caller, but not with what was asked for."""
+    """The server answered 400 or 422: it does not accept this request."""
 
 
 class Unserved(ServerRefused):
@@ -83,17 +80,14 @@ _KINDS = {400: BadRequest, 422: BadRequest, 404: Unserved, 501: Unserved}
 
 
 class Server:
-    """A model server. No proxy, no environment and no redirect stands between.
+    """A model server, used without proxy, environment or redirects.
 
     Args:
-        address: ``http://HOST:PORT``, with a path where the server wants one.
+        address: ``http://HOST:PORT``, with a path if the server needs one.
         name: of the kind of server, for messages.
-        cure: what to do where nobody answers.
-        probabilities: what to do where it gives no probabilities of tokens.
-        timeout: seconds without a byte after which the server counts as stuck.
-
-    Raises:
-        ServerRefused: `address` is none, or keys of TLS are to be logged and cannot be.
+        cure: if no server answers.
+        probabilities: cure if it gives no probabilities of tokens.
+        timeout: seconds without a byte until the server counts as stuck.
     """
 
     def __init__(
@@ -112,7 +106,7 @@ class Server:
         self._timeout = timeout
         secure = self.address.startswith("https:")
         self._options: dict[str, Any] = {
-            # A context for TLS takes 30 ms to make and every stream has a client of its own.
+            # A context for TLS takes 30 ms to make, and every stream has its own client.
             "verify": _tls() if secure else False,
             "trust_env": False,
             "timeout": httpx.Timeout(timeout, connect=min(timeout, _CONNECT_SECONDS)),
@@ -137,14 +131,11 @@ class Server:
     def post(self, path: str, body: Json, *, last: bool = False) -> Json:
         """Answer of a POST request.
 
-        Args:
-            path: as in `get`.
-            body: what is sent.
-            last: whether the connection is closed after it. A server that does not know the path
-                may leave the body unread, and take it for the beginning of the next request.
+        `last` closes the connection afterwards: a server that does not know the path may leave the
+        body unread and take it for the next request.
 
         Raises:
-            BadRequest, Unserved, ModelError: as `get` says.
+            BadRequest, Unserved, ModelError: as in `get`.
         """
         return self._plain("POST", path, body, {"Connection": "close"} if last else {})
 
@@ -154,14 +145,15 @@ class Server:
         """Lines of the answer to a POST request, as they come; empty ones are left out.
 
         Raises:
-            Cancelled: `cancelled` said so; the connection is closed, so that the server stops.
-            ModelError: as `get` does, at any line.
+            StreamLeft: `cancelled` returned true; the connection is closed, so that the server
+                stops.
+            ModelError: as in `get`, at any line.
         """
         with self._failures():
             yield from pumped(lambda: self._lines(path, body), cancelled)
 
     def refusal(self, status: int, message: str) -> ModelError:
-        """The error that an HTTP status and the server's words stand for."""
+        """The error for an HTTP status and the server's words."""
         told = N_("{server} answered {status}: {said}")
         fields = {"server": self.described, "status": status, "said": message}
         if _TOO_LONG.search(message):
@@ -183,14 +175,13 @@ class Server:
         return ServerRefused(told, N_("See which model and settings the server accepts."), **fields)
 
     def no_probabilities(self, message: str = "") -> ProbabilitiesMissing:
-        """The error for a server that does not give the probabilities of tokens."""
         cause = N_("{server} gives no probabilities of tokens.")
         if message:
             cause = N_("{server} gives no probabilities of tokens: {said}")
         return ProbabilitiesMissing(cause, self._probabilities, server=self.described, said=message)
 
     def broke(self, cause: str, **fields: object) -> ServerBroke:
-        """The error for an answer that ended early or makes no sense; `cause` names {server}."""
+        """The error for an incomplete or invalid answer; `cause` names {server}."""
         return ServerBroke(
             cause,
             N_("Try again; the log of the server may say why."),
@@ -199,14 +190,13 @@ class Server:
         )
 
     def no_vectors(self) -> ServerBroke:
-        """The error for an answer without a vector for each text."""
         return self.broke(N_("{server} sent no vectors for what was to be embedded."))
 
     def parsed(self, text: str | bytes) -> Json:
-        """A JSON object from the server.
+        """Parse a JSON object from the server.
 
         Raises:
-            ServerBroke: it is none.
+            ServerBroke: it is no JSON object.
         """
         try:
             value = json.loads(text)
@@ -214,12 +204,11 @@ class Server:
             value = None
         if not isinstance(value, dict):
             raise self.broke(
-                N_("{server} sent what is no JSON object: {said!r}"), said=excerpt(text)
+                N_("{server} sent something other than a JSON object: {said!r}"), said=excerpt(text)
             )
         return value
 
     def close(self) -> None:
-        """Close the connections."""
         self._client.close()
 
     def _plain(self, method: str, path: str, body: Json | None, headers: Mapping[str, str]) -> Json:
@@ -264,7 +253,7 @@ class Server:
         try:
             return line.decode()
         except UnicodeDecodeError:
-            raise self.broke(N_("{server} sent bytes that are no UTF-8.")) from None
+            raise self.broke(N_("{server} sent bytes that are not UTF-8.")) from None
 
     def _unreachable(self, error: BaseException | None) -> ServerUnreachable:
         return ServerUnreachable(
@@ -296,13 +285,7 @@ class Server:
 
 @dataclass(frozen=True, slots=True)
 class Retry:
-    """One failure that is about to be followed by another attempt.
-
-    Attributes:
-        error: what went wrong.
-        attempt: the attempt that failed, counted from 1.
-        wait: seconds until the next one.
-    """
+    """A failure before another attempt."""
 
     error: BaseException
     attempt: int
@@ -324,17 +307,16 @@ def retrying(
     on_retry: Callable[[Retry], None] = warn,
     cancelled: Callable[[], bool] = never,
 ) -> T:
-    """Call, and call again while failures are transient: four times at most.
+    """Call, and call again after transient failures: four times at most.
 
-    The waits are drawn from 0 to 0.5, 1 and 2 s, so that callers who failed together part.
-
-    A timeout is not repeated: it has already cost the patience the user set.
+    The waits are drawn from 0 to 0.5, 1 and 2 s, so that callers who failed together part. A
+    timeout is not repeated: it has used up the user's patience.
 
     Args:
-        call: what is to be done.
-        allowed: asked after a failure whether doing it again would still be unseen by anybody.
-        on_retry: told of each failure that is followed by another attempt.
-        cancelled: asked while waiting; true ends the waiting, and the last failure is raised.
+        call: the work.
+        allowed: asked after a failure whether a repetition would be invisible.
+        on_retry: called with each failure before another attempt.
+        cancelled: asked while waiting; true raises the last failure.
 
     Raises:
         ModelError: the last failure.
@@ -367,17 +349,15 @@ def retrying(
 def pumped(
     stream: Callable[[], AsyncIterator[T]], cancelled: Callable[[], bool]
 ) -> Generator[T, None, None]:
-    """What an asynchronous stream yields, in the thread that asks.
+    """The items of an asynchronous stream, in the thread that asks.
 
-    Servers send nothing while they read a prompt, which can take minutes. So the stream runs in a
-    thread of its own, as a task that can be cancelled wherever it waits.
-
-    `cancelled` is asked before each item, and twenty times a second while none comes. However the
-    reader leaves, the stream is closed before this returns.
+    Servers may be silent for minutes while they read a prompt. So the stream runs in its own
+    thread, as a task that can be cancelled while it waits. `cancelled` is asked before each item,
+    and twenty times a second. The stream is always closed at the end.
 
     Raises:
-        Cancelled: `cancelled` was true.
-        Exception: what the stream raises.
+        StreamLeft: `cancelled` returned true.
+        Exception: the error of the stream.
     """
     items: queue.SimpleQueue[object] = queue.SimpleQueue()
 
@@ -408,8 +388,8 @@ def checked(address: str) -> str:
     """`address` without a closing slash.
 
     Raises:
-        ServerRefused: it has no scheme, another than HTTP, or no host; or it has more than host,
-            port and path: a password in it would stand in every message.
+        ServerRefused: it has no host or no scheme of HTTP, or more than host, port and path. A
+            password in it would be in every message.
     """
     stripped = address.strip()
     try:
@@ -424,7 +404,7 @@ def checked(address: str) -> str:
 
 
 def no_address(address: str) -> ServerRefused:
-    """The error for what is not the address of a server; hides what may be a password or a key."""
+    """The error for an invalid address; hides possible passwords and keys."""
     shown = _QUERY.sub(r"\1…", _USER.sub(r"\1…\2", address))
     return ServerRefused(
         N_(
@@ -448,31 +428,31 @@ def _tls() -> ssl.SSLContext:
 
 
 def text_of(told: object) -> str:
-    """A text; empty for what is none."""
+    """A text; empty for anything else."""
     return told if isinstance(told, str) else ""
 
 
 def tokens(told: object) -> int | None:
-    """A number of tokens; None for what is none: true and false, a negative or an absurd number."""
+    """A number of tokens; None for anything else, negative and absurd numbers included."""
     if isinstance(told, bool) or not isinstance(told, int):
         return None
     return told if 0 <= told <= _MOST_TOKENS else None
 
 
 def excerpt(text: str | bytes) -> str:
-    """The beginning of what a server said, fit for a message."""
+    """The beginning of a server's words, for a message."""
     whole = text if isinstance(text, str) else text.decode(errors="replace")
     whole = whole.strip()
     return whole if len(whole) <= _LONGEST_MESSAGE else whole[:_LONGEST_MESSAGE] + "…"
 
 
 def _encoded(body: Mapping[str, Any]) -> bytes:
-    # Half a surrogate pair has no UTF-8; a question mark takes its place.
+    # Half a surrogate pair has no UTF-8: a question mark replaces it.
     return json.dumps(body, ensure_ascii=False).encode(errors="replace")
 
 
 def _words(content: bytes) -> str:
-    """What an error body says: servers wrap it as error, message or detail, once or twice."""
+    """The words in an error body: servers nest error, message or detail once or twice."""
     said: Any = content.decode(errors="replace")
     for _ in range(4):
         if isinstance(said, str):

@@ -331,7 +331,7 @@ def test_large_files_are_stored_bit_by_bit(
     workspace: Workspace, laws: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("localrag.corpus.ingest.reading._LARGE", 1)
-    monkeypatch.setattr("localrag.corpus.ingest.entering._BATCH_CHARACTERS", 500)
+    monkeypatch.setattr("localrag.corpus.ingest.add._BATCH_CHARACTERS", 500)
     records(laws / "pages.jsonl", {f"d{n}": "舟が出る。" * 10 for n in range(20)})
     seen: list[Event] = []
 

@@ -280,7 +280,7 @@ def test_what_is_about_to_be_done_is_told_before_it_is(filled: Workspace) -> Non
 def test_too_little_memory_is_told_before_anything_is_embedded(
     filled: Workspace, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("localrag_indexes.vectors.graph.memory_free", lambda: 10)
+    monkeypatch.setattr("localrag_indexes.vectors.index.memory_free", lambda: 10)
     embedder = HashingEmbedder()
     with pytest.raises(StorageError, match="MB are free"):
         index(filled, "main", embedder=embedder)

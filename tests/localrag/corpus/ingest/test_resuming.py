@@ -21,6 +21,7 @@ from localrag.corpus.ingest.events import (
     FileResumed,
     PartsLeftOut,
 )
+from localrag.corpus.readers import Limits
 from localrag.corpus.store import CorpusStore
 from localrag.corpus.workspace import Workspace
 from localrag.text.progress import Progress
@@ -36,7 +37,7 @@ def dump(tmp_path: Path) -> Path:
 @pytest.fixture(autouse=True)
 def _small_batches(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("localrag.corpus.ingest.reading._LARGE", 1)
-    monkeypatch.setattr("localrag.corpus.ingest.entering._BATCH_CHARACTERS", 1_000)
+    monkeypatch.setattr("localrag.corpus.ingest.add._BATCH_CHARACTERS", 1_000)
 
 
 def write(dump: Path, titles: list[str], text: str = SENTENCE) -> None:
@@ -86,9 +87,7 @@ def test_what_is_stored_is_not_parsed_again(
     assert 0 < before < 30
     parsed: list[bytes] = []
     parse = json.loads
-    monkeypatch.setattr(
-        "localrag.corpus.readers.jsonl.json.loads", lambda line: parsed.append(line) or parse(line)
-    )
+    monkeypatch.setattr("json.loads", lambda line: parsed.append(line) or parse(line))
     seen: list[Event] = []
     report = run(workspace, dump, on_event=seen.append)
     assert len([line for line in parsed if "title" in line]) == 30 - before == report.added
@@ -232,14 +231,12 @@ def test_what_is_left_out_is_told_once_a_file(workspace: Workspace, dump: Path) 
     assert (report.added, report.failed) == (1, [])
 
 
-def test_workers_change_nothing_but_the_time(
-    workspace: Workspace, dump: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("localrag.corpus.readers.wikipedia_dumps._PIECE", 2_000)
+def test_workers_change_nothing_but_the_time(workspace: Workspace, dump: Path) -> None:
     write(dump, [*titles(60), "", *titles(3)])
     contents = []
     for name, workers in (("one", 1), ("two", 2)):
-        report = add(workspace, name, [dump], workers=workers)
+        limits = Limits(piece_bytes=2_000)
+        report = add(workspace, name, [dump], limits=limits, workers=workers)
         assert [failed.source for failed in report.failed] == [
             f"{dump.name}:{line}" for line in (122, 124, 126, 128)
         ]
@@ -252,7 +249,7 @@ def test_workers_change_nothing_but_the_time(
 CHILD = """
 import sys
 from pathlib import Path
-from localrag.corpus.ingest import add, entering, reading
+from localrag.corpus.ingest import add, reading
 from localrag.corpus.ingest.events import DocumentsStored
 from localrag.corpus.workspace import Workspace
 
@@ -261,7 +258,7 @@ def tell(event):
         print(*event.added, sep="\\n", flush=True)
 
 if __name__ == "__main__":
-    reading._LARGE, entering._BATCH_CHARACTERS = 1, 1_000
+    reading._LARGE, add._BATCH_CHARACTERS = 1, 1_000
     add.add(Workspace.locate(Path(sys.argv[1])), "main", [Path(sys.argv[2])], on_event=tell)
 """
 

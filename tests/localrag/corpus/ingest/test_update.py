@@ -10,8 +10,7 @@ from typing import Any
 import pytest
 
 from localrag.corpus.ingest.add import add
-from localrag.corpus.ingest.undo import LawChangeKind
-from localrag.corpus.ingest.update import UpdateReport, undo_update, update
+from localrag.corpus.ingest.update import LawChangeKind, UpdateReport, undo_update, update
 from localrag.corpus.rows import prepare
 from localrag.corpus.store import CorpusStore
 from localrag.corpus.workspace import Workspace
@@ -220,9 +219,9 @@ def test_only_laws(workspace: Workspace, laws: Path, archive: Path) -> None:
     with pytest.raises(UsageError, match="has no laws"):
         update(workspace, "main", [archive])
     add(workspace, "main", [archive])
-    with pytest.raises(InputError, match="no law in it"):
+    with pytest.raises(InputError, match="archive has no law"):
         update(workspace, "main", [page])
-    with pytest.raises(InputError, match="no law in it"):
+    with pytest.raises(InputError, match="archive has no law"):
         update(workspace, "main", [page], whole=True)
 
 
@@ -243,10 +242,10 @@ def test_damage_of_what_undoing_takes_is_told(corpus: Workspace, archive: Path) 
     data = bytearray(path.read_bytes())
     data[len(data) // 2] ^= 1
     path.write_bytes(data)
-    with pytest.raises(StoreError, match="needs is damaged"):
+    with pytest.raises(StoreError, match="for undoing the update is damaged"):
         undo_update(corpus, "main")
     path.write_bytes(gzip.compress(b'{"change": 1}\n'))
-    with pytest.raises(StoreError, match="needs is damaged"):
+    with pytest.raises(StoreError, match="for undoing the update is damaged"):
         undo_update(corpus, "main")
     path.unlink()
     with pytest.raises(StoreError, match="cannot be read"):

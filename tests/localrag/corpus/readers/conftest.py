@@ -1,4 +1,4 @@
-"""An invented law in every construction that the readers must print, and ways to read it."""
+"""An invented law with every construction of the readers, and ways to read it."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -103,7 +103,7 @@ def read_bytes(tmp_path: Path) -> Callable[..., list[Outcome]]:
 
 @pytest.fixture
 def read_one(read_bytes: Callable[..., list[Outcome]]) -> Callable[..., Document]:
-    """Write a file that holds one document, and read it."""
+    """Write a file with one document, and read it."""
 
     def reading(file: str, data: bytes | str, **options: object) -> Document:
         (outcome,) = read_bytes(file, data, **options)
@@ -115,7 +115,7 @@ def read_one(read_bytes: Callable[..., list[Outcome]]) -> Callable[..., Document
 
 @pytest.fixture
 def read_failure(read_bytes: Callable[..., list[Outcome]]) -> Callable[..., ReadFailure]:
-    """Write a file that cannot be read, and tell why."""
+    """Write an unreadable file, and return the reason."""
 
     def reading(file: str, data: bytes | str, **options: object) -> ReadFailure:
         (outcome,) = read_bytes(file, data, **options)
@@ -151,7 +151,7 @@ def lines(read_one: Callable[..., Document]) -> Callable[..., list[str]]:
 
 @pytest.fixture
 def named(read_one: Callable[..., Document]) -> Callable[..., dict[str, int]]:
-    """What of a Word file is named, with its count."""
+    """Omissions of a Word file, with their counts."""
 
     def reading(*body: str, **parts: str) -> dict[str, int]:
         document = read_one("a.docx", word(p(t("灯台。")), *body, **parts))

@@ -1,4 +1,4 @@
-"""Small files that grow: refused with the bound in the message, or read in little memory."""
+"""Small files with large content: refused with the limit, or read in little memory."""
 
 import bz2
 import gzip
@@ -22,7 +22,7 @@ LAW = "501AC0000000001.xml"
 
 
 def archive(content: bytes, method: int, says: int, name: str = "a.txt") -> bytes:
-    """A zip of one member whose directory says another size."""
+    """A zip with one member and a wrong size in its directory."""
     out = BytesIO()
     with zipfile.ZipFile(out, "w", method) as packed:
         packed.writestr(name, content)
@@ -32,7 +32,7 @@ def archive(content: bytes, method: int, says: int, name: str = "a.txt") -> byte
     return bytes(data)
 
 
-# The file is read in a process of its own, whose memory is limited.
+# The file is read in a separate process with limited memory.
 READ = """
 import resource, sys
 from pathlib import Path

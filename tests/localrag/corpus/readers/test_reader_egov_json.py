@@ -16,7 +16,7 @@ REVISION = f"{LAW_ID}_20240401_506AC0000000012"
 
 
 def tree(element):
-    """The tree that the API makes of an element."""
+    """The API's tree for an element."""
     children = [element.text] if element.text else []
     for child in element:
         children.append(tree(child))

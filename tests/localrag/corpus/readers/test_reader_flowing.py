@@ -1,4 +1,4 @@
-"""Lines that were broken at a width, as sentences again."""
+"""Wrapped lines, joined to sentences."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Pages: what a browser shows is read, and what is left out is named."""
+"""Web pages: displayed text is read, other parts are counted."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""What the boxes of articles tell, and that no wikitext can make them costly."""
+"""Infoboxes of articles, and limits for costly wikitext."""
 
 import pytest
 from hypothesis import given

@@ -1,4 +1,4 @@
-"""What is made of the image of a page: rows, columns, and the words on them."""
+"""Images of pages: rows, columns, and their words."""
 
 from collections.abc import Sequence
 from itertools import pairwise
@@ -42,7 +42,7 @@ def column(marks: Sequence[tuple[float, float, float, float]]) -> "np.ndarray":
 
 
 def blobs(row: "np.ndarray") -> list[tuple[int, int, int, int]]:
-    """Left, top, right and bottom of what is black in a row, from left to right."""
+    """Left, top, right and bottom of black shapes in a row, from left to right."""
     ink = row[:, :, 0] < 128
     edges = np.flatnonzero(np.diff(np.concatenate([[0], ink.any(axis=0), [0]])))
     found = []

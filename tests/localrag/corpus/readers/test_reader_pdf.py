@@ -1,9 +1,9 @@
-"""PDF read as text: sentences over lines, columns and pages; what is left out; what is not read."""
+"""PDF as text: sentences over lines, columns and pages; omissions."""
 
 import random
 
 import pytest
-from printed_documents import KINDS, Text
+from printed_documents import KINDS, SentenceMaker
 from printed_pages import CMAPS, PrintedPages
 
 from localrag.corpus.readers import Omission, Scans, stream
@@ -36,7 +36,7 @@ def sentences(text: str) -> list[str]:
 @pytest.mark.parametrize("seed", [1, 2])
 def test_every_sentence_of_a_kind_of_page(kind, seed):
     rng = random.Random(seed)
-    made = Text(rng)
+    made = SentenceMaker(rng)
     found = set(sentences(read(kind(rng, made)).text))
     assert [sentence for sentence in made.made if sentence not in found] == []
 

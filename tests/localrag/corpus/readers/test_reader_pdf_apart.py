@@ -1,6 +1,6 @@
-"""A PDF that crashes PDFium, keeps it busy or fills the memory costs that file, and is named.
+"""A PDF crashing PDFium, or taking too much time or memory, costs only that file.
 
-A stand-in for pypdfium2 does so where the file asks for it, and hands other files on.
+A fake pypdfium2 fails as the file asks, and passes other files on.
 """
 
 import os
@@ -122,7 +122,7 @@ def test_add_and_check_name_the_file(stand_in, tmp_path):
 
 
 def of_objects(*bodies: bytes) -> bytes:
-    """A file of one page, whose content is object 4."""
+    """A file of one page with object 4 as content."""
     objects = (
         b"<< /Type /Catalog /Pages 2 0 R >>",
         b"<< /Type /Pages /Kids [3 0 R] /Count 1 >>",
@@ -143,7 +143,7 @@ def stream_of(content: bytes, entries: bytes = b"") -> bytes:
 
 
 def forms_in_forms(depth: int) -> bytes:
-    """A page that shows a form twenty times, which shows another twenty times, and so on."""
+    """A page with a form twenty times, each with another twenty times, and so on."""
     entries = b"/Type /XObject /Subtype /Form /BBox [0 0 595 842] /Resources << %s >>"
     forms = [
         stream_of(b"/X Do " * 20, entries % (b"/XObject << /X %d 0 R >>" % (6 + at)))

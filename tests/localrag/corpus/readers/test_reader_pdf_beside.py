@@ -1,4 +1,4 @@
-"""What a PDF has beside the text of its pages: read where it is shown, or named with its count."""
+"""PDF content beside the text of pages: read at its place, or counted."""
 
 import pytest
 from printed_pages import PrintedPages, written
@@ -22,7 +22,7 @@ def outcomes(tmp_path):
 
 @pytest.fixture
 def read(outcomes):
-    """The lines of the file, and what is named of it."""
+    """The lines of the file, and its omissions."""
 
     def reading(pages: PrintedPages) -> tuple[list[str], dict[str, int]]:
         found = outcomes(pages)
@@ -148,7 +148,7 @@ def test_a_portfolio_with_an_empty_cover_gives_what_is_in_it(outcomes):
 
 
 def layered(pages: PrintedPages, properties: str) -> None:
-    """A page with text in a layer that is on, and one that is off."""
+    """A page with text in a visible layer and in a hidden one."""
     on, off = (pages.add(f"<< /Type /OCG /Name ({name}) >>") for name in ("Shown", "Hidden"))
     both = pages.add(f"<< /Type /OCMD /OCGs [{on} {off}] /P /AllOn >>")
     page = pages.pages[-1]

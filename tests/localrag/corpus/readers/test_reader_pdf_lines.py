@@ -1,4 +1,4 @@
-"""Lines of a PDF: where a blank is, which lines are one sentence, and what a line end parts."""
+"""Lines of a PDF: spaces, sentences over several lines, words split at line ends."""
 
 import pytest
 from printed_pages import PrintedPages, width
@@ -26,7 +26,7 @@ def sentences(text: str) -> list[str]:
 
 
 def justified(pages: PrintedPages, lines: list[str], top: float = 780.0) -> float:
-    """Print lines that fill a column, but for the last one; gives the height below them."""
+    """Print full lines of a column and a last short one; return the height below them."""
     across = max(width(line, SIZE) for line in lines)
     for line in lines:
         words = line.split(" ")

@@ -1,4 +1,4 @@
-"""Real files, where they are at hand."""
+"""Real files, if available."""
 
 import json
 from itertools import islice

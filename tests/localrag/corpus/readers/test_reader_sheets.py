@@ -1,4 +1,4 @@
-"""Workbooks as documents: rows with their heads, cells as they are shown, and what is not read."""
+"""Workbooks as documents: rows with headers, displayed cells, omissions."""
 
 import io
 import zipfile

@@ -1,4 +1,4 @@
-"""Presentations as documents: slides in order, and what is not read."""
+"""Presentations as documents: slides in order, omissions."""
 
 import pytest
 from bench.office_files import Slide, pptx, shape, slide_table, strict

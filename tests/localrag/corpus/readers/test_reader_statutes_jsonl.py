@@ -1,4 +1,4 @@
-"""Statutes as JSON lines: places, supplements, and which lines are items."""
+"""Statutes as JSON lines: places, supplements, items."""
 
 import json
 
@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from localrag.corpus.readers import Limits, LineBlock, Mark, read_piece, stream
-from localrag.corpus.readers.statutes_jsonl import ItemLine, item_lines
+from localrag.corpus.readers.statutes_json import ItemLine, item_lines
 from localrag.corpus.types import ARTICLES, ITEMS, PARAGRAPHS
 
 LAW = {
@@ -105,12 +105,12 @@ QUESTION = {"question": "渡し舟は。", "paragraphs": [{"title": "川", "text
 
 
 @pytest.mark.parametrize("last", [[], [QUESTION, LAW | {"law_id": "9"}, QUESTION]])
-def test_pieces_give_what_the_whole_gives(tmp_path, monkeypatch, last):
-    monkeypatch.setattr("localrag.corpus.readers.jsonl._PIECE", 4_000)
+def test_pieces_give_what_the_whole_gives(tmp_path, last):
+    limits = Limits(piece_bytes=4_000)
     path = tmp_path / "x.jsonl"
     records = [*(LAW | {"law_id": str(number)} for number in range(5)), *last]
     path.write_text("".join(f"{json.dumps(record)}\n" for record in records), encoding="utf-8")
-    cut = list(stream(path, in_pieces=True))
+    cut = list(stream(path, limits=limits, in_pieces=True))
     assert sum(isinstance(one, LineBlock) for one in cut) > 1
     read = [
         outcome
@@ -119,7 +119,7 @@ def test_pieces_give_what_the_whole_gives(tmp_path, monkeypatch, last):
         if not isinstance(outcome, Mark)
     ]
     assert read == [outcome for outcome in stream(path) if not isinstance(outcome, Mark)]
-    assert list(stream(path, in_pieces=True, after=cut[1].line)) == cut[2:]
+    assert list(stream(path, limits=limits, in_pieces=True, after=cut[1].line)) == cut[2:]
 
 
 def signs(nodes: list[ItemLine]) -> list[object]:

@@ -1,4 +1,4 @@
-"""Dumps of Wikidata: names that stand anywhere in the file, and every kind of value."""
+"""Dumps of Wikidata: names from the whole file, and every kind of value."""
 
 import bz2
 import gzip
@@ -75,7 +75,7 @@ NAMES = [
 
 
 def said(folder: Path, *claims: dict[str, Any]) -> list[str]:
-    """What claims on P1 are read as."""
+    """The values read from claims on P1."""
     item = entity("Q1", {"ja": "凪"}, claims={"P1": list(claims)})
     return [value for of in triples(folder, item, *NAMES) if of for value in of.objects]
 

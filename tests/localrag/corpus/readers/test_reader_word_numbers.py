@@ -1,4 +1,4 @@
-"""Numbers that Word makes (w:numPr) are read as it shows them."""
+"""Word's automatic numbers (w:numPr) are read as displayed."""
 
 from collections.abc import Callable
 

@@ -17,7 +17,7 @@ def packed(*names: bytes, extra: bytes = b"") -> bytes:
     out = io.BytesIO()
     with zipfile.ZipFile(out, "w") as archive:
         for number, name in enumerate(names):
-            # As long as the name that it stands for.
+            # As long as the original name.
             held = zipfile.ZipInfo(f"{number}".ljust(len(name), "x"))
             held.extra = extra
             archive.writestr(held, f"文{number}。")

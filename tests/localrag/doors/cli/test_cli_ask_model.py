@@ -127,7 +127,7 @@ def test_searches_that_the_model_writes_are_told(
     rewriting = (*served(written), "--set", "chat.write_searches=true")
     found = cli(*rewriting, "search", "--rewrite", QUESTION)
     assert found.code == 0, found.err
-    assert "in words that the model wrote: 渡し守の資格" in " ".join(found.err.split())
+    assert "also searched, in the model's words: 渡し守の資格" in " ".join(found.err.split())
     without = cli("search", "--rewrite", QUESTION)
     assert (without.code, "--rewrite" in without.err) == (2, True)
 

@@ -80,7 +80,7 @@ def test_the_summary_as_json(cli: Cli, sample: Path, table: Path, answers: Path)
     assert (report["rows"], report["earlier"], report["asked"]) == (3, 0, 3)
     again = cli("batch", str(table), "--out", str(answers), "--json")
     assert (again.code, again.json["earlier"], again.json["asked"]) == (4, 3, 0)
-    assert "3 rows are done already and left alone" in again.err
+    assert "3 rows are already done and left alone" in again.err
 
 
 def test_a_dry_run_writes_nothing(cli: Cli, sample: Path, table: Path, answers: Path) -> None:
@@ -142,7 +142,7 @@ def test_other_settings_name_the_cure(cli: Cli, sample: Path, table: Path, answe
     behind = cli("batch", str(table), "--out", str(answers))
     assert behind.code == 2
     assert "corpus.generation" in behind.err
-    assert "has changed since it was indexed" in behind.err
+    assert "changed after it was indexed" in behind.err
     again = cli("batch", str(table), "--out", str(answers), "--restart", "--json")
     assert (again.code, again.json["asked"]) == (4, 3)
 
@@ -154,7 +154,7 @@ def test_other_settings_name_the_cure(cli: Cli, sample: Path, table: Path, answe
         (["{folder}/none.jsonl", "--out", "{answers}"], 3, "none.jsonl cannot be read"),
         (["{folder}", "--out", "{answers}"], 3, "cannot be read"),
         (["{table}", "--out", "{folder}/none/answers.jsonl"], 2, "There is no folder"),
-        (["{table}", "--out", "{table}"], 2, "place of the questions"),
+        (["{table}", "--out", "{table}"], 2, "overwrite the questions"),
         (["{table}", "--out", "{answers}", "--corpus", "none"], 3, "There is: main"),
         (["{table}", "--out", "{answers}", "--concurrency", "-1"], 2, "--concurrency"),
     ],

@@ -48,10 +48,10 @@ def test_list_and_show_of_what_is_not_here(cli: Cli, workspace: Path) -> None:
     assert [entry["dataset"] for entry in entries] == DECLARED
     assert not any(entry["at_hand"] for entry in entries)
     shown = cli("data", "show", "lawqa")
-    for part in ("train", "2bc6c223", "egov/xml", "67.5%", "Qwen3-8B, 40 test questions"):
+    for part in ("train", "2bc6c223", "egov/xml", "76.4%", "statutes-rags"):
         assert part in shown.out
     figures = cli("data", "show", "lawqa", "--json").json["published"]["statute-gold"]
-    assert (figures[0]["score"], figures[0]["n"]) == (0.775, 40)
+    assert (figures[0]["score"], figures[0]["n"]) == (0.861, 560)
 
 
 def test_add_then_list_and_show(cli: Cli, workspace: Path, folder: Path) -> None:
@@ -81,7 +81,7 @@ def test_a_dataset_without_a_corpus(cli: Cli, workspace: Path, folder: Path) -> 
     added = cli("data", "add", str(declaration), str(folder))
     assert "Next: localrag eval ferries --method all --corpus NAME" in added.out
     for outcome in (added, cli("data", "show", "ferries")):
-        assert "corpus: none of its own; the usual one is searched" in outcome.out
+        assert "corpus: none of its own; --corpus NAME or the usual one" in outcome.out
     for more, cure in (
         ([], "localrag add PATH --corpus main. Or name another one with --corpus"),
         (["--corpus", "x"], "localrag add PATH --corpus x."),
@@ -131,7 +131,7 @@ def test_defects_are_lines(cli: Cli, workspace: Path, folder: Path) -> None:
     (folder / "q.jsonl").write_text(QUESTION * 2 + "[]", encoding="utf-8")
     refused = cli("data", "add", str(folder / "ferries.toml"), str(folder))
     assert refused.code == 4
-    assert "\n    line 2: The id 'q1' stands" in refused.err
+    assert "\n    line 2: The id 'q1' is also at line 1." in refused.err
     shown = cli("data", "show", str(folder / "ferries.toml"))
     assert "\n    line 3: It is no object" in shown.err
 
@@ -201,7 +201,7 @@ def test_failures(cli: Cli, workspace: Path, arguments: list[str], code: int, pa
     [
         (
             ["eval", "run", "lawqa", "--method", "all", "--set", "seed=1"],
-            "It goes before the verb: localrag --set KEY=VALUE eval run …",
+            "Write it before the verb: localrag --set KEY=VALUE eval run …",
         ),
         (["data", "list", "--home", "x"], "before the verb: localrag --home FOLDER data list …"),
         (["data", "list", "--hope", "x"], "localrag data list --help shows what it takes."),

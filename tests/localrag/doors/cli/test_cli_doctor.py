@@ -47,7 +47,7 @@ def test_doctor_looks_at_conversations(cli: Cli, sample: Path) -> None:
     workspace.conversations.write_bytes(content.replace("渡し舟".encode(), "渡し船".encode()))
     health, detail, cure = found()
     assert health == "broken"
-    assert "what stands in it is not what was written" in detail
+    assert "its content is not what was written" in detail
     assert cure.startswith("Try localrag doctor --mend. Else put back a copy of it")
 
 

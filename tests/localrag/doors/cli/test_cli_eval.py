@@ -94,8 +94,8 @@ def test_what_stood_in_is_seen_at_once(cli: Cli, ferries: Path) -> None:
         "(1)",
         "–",
     ]
-    assert "calls and median s are those of one answer" in outcome.out
-    note = "(1) no vectors or no model for them: BM25 stands in for search by meaning"
+    assert "calls and median s are per answer" in outcome.out
+    note = "(1) no vectors or no model for them: BM25 replaces search by meaning"
     assert f"{note}: statute-fixed 3" in outcome.out
 
 

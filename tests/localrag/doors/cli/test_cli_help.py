@@ -56,7 +56,9 @@ GROUPS = {
     "bundle": ["make", "verify", "install"],
 }
 IN_GROUPS = [[group, verb] for group, verbs in GROUPS.items() for verb in verbs]
-READMES = [Path(__file__).parents[4] / name for name in ("README.md", "README.ja.md")]
+ROOT = Path(__file__).parents[4]
+READMES = [ROOT / name for name in ("README.md", "README.ja.md")]
+COMMANDS = [ROOT / "docs" / name for name in ("commands.md", "ja/commands.md")]
 
 
 def test_the_list_of_verbs_is_complete(cli: Callable[..., Any]) -> None:
@@ -144,12 +146,20 @@ def test_help_speaks_of_triples(cli: Callable[..., Any], verb: str) -> None:
     assert "triples" in cli(verb, "--help").out
 
 
-@pytest.mark.parametrize("readme", READMES, ids=lambda path: path.name)
-def test_a_readme_names_every_verb_and_every_exit_code(readme: Path) -> None:
-    text = readme.read_text(encoding="utf-8")
+@pytest.mark.parametrize("page", COMMANDS, ids=["en", "ja"])
+def test_the_page_of_commands_names_every_verb_and_every_exit_code(page: Path) -> None:
+    text = page.read_text(encoding="utf-8")
     assert [verb for verb in VERBS if f"| `{verb}` |" not in text] == []
     assert [code for code in EXIT_CODES if f"| {code} |" not in text] == []
-    assert len(text.splitlines()) < 260
+
+
+@pytest.mark.parametrize("readme", READMES, ids=lambda path: path.name)
+def test_a_readme_is_short_and_its_links_lead_somewhere(readme: Path) -> None:
+    text = readme.read_text(encoding="utf-8")
+    assert len(text.splitlines()) <= 150
+    links = re.findall(r"\]\(([^)#]+)", text)
+    assert links
+    assert [link for link in links if not (ROOT / link).exists()] == []
 
 
 def test_every_exit_code_is_documented(cli: Callable[..., Any]) -> None:
@@ -187,8 +197,8 @@ def test_help_imports_nothing_heavy(arguments: list[str], forbidden: list[str]) 
     assert not set(forbidden) & set(json.loads(finished.stderr))
 
 
-@pytest.mark.parametrize("verb", [["ask"], ["models", "list"]], ids=" ".join)
-def test_a_verb_imports_no_other_verb(verb: list[str]) -> None:
+@pytest.mark.parametrize(("verb", "module"), [(["ask"], "calls"), (["models", "list"], "models")])
+def test_a_verb_imports_no_other_module_of_verbs(verb: list[str], module: str) -> None:
     code = (
         "import sys; from localrag.doors.cli.start import run; run([*sys.argv[1:], '--help']);"
         "import json; print(json.dumps(sorted(sys.modules)), file=sys.stderr)"
@@ -200,7 +210,7 @@ def test_a_verb_imports_no_other_verb(verb: list[str]) -> None:
         name for name in json.loads(finished.stderr) if name.startswith("localrag.doors.cli.")
     }
     shared = {f"localrag.doors.cli.{name}" for name in ("start", "main", "options", "terminal")}
-    assert loaded - shared == {f"localrag.doors.cli.{verb[0]}"}
+    assert loaded - shared == {f"localrag.doors.cli.{module}"}
 
 
 @pytest.mark.parametrize(

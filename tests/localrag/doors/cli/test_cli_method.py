@@ -22,9 +22,14 @@ def test_every_method_is_listed_with_its_calls(cli: Callable[..., Any]) -> None:
     assert all(name in listed.out and one["about"] in listed.out for name, one in found.items())
     calls = {name: (one["calls"], one["most_calls"]) for name, one in found.items()}
     statutes = [calls[name] for name in NAMES if name.startswith("statute-")]
-    assert statutes == [(n, n) for n in (1, 1, 1, 2, 11, 11, 4, 0)]
+    assert statutes == [(n, n) for n in (4, 1, 1, 2, 1, 0, 11, 11)]
     assert calls["staged"] == (3, 17)
     assert "staged  3 to 17 calls of a model" in listed.out
+    to_use, to_reproduce = listed.out.split("To reproduce a paper, or compare\n")
+    assert to_use.startswith("To use\n")
+    shown = {name: f"\n{name}  " in f"\n{to_use}" for name in NAMES}
+    assert shown == {name: one["purpose"] == "use" for name, one in found.items()}
+    assert "\nchain  " in f"\n{to_reproduce}"
     assert "extractive  no model; answers where no method and no model is named" in listed.out
     assert "generative  1 to 2 calls of a model; answers where a model is named" in listed.out
 
@@ -43,7 +48,7 @@ def test_a_choice_that_is_not_sure_says_why(sample: Path, cli: Callable[..., Any
     close = ("--option", "救命用具を備える者", "--option", "講習を修了した者")
     shown = cli("ask", "--method", "statute-lexical", *close, QUESTION)
     assert shown.code == 3, shown.out
-    assert "unsupported: not sure: the option is held right with " in shown.out
+    assert "unsupported: not sure: the option is right with " in shown.out
 
 
 def test_the_setting_names_a_method_for_good(sample: Path, cli: Callable[..., Any]) -> None:
@@ -89,7 +94,7 @@ def test_a_method_with_a_model_says_why_its_choice_is_not_supported(
     monkeypatch.setattr("localrag.methods.answering.open_chat", lambda *_: scripted)
     outcome = cli("ask", "--method", "statute-localrag", *CHOOSING, QUESTION, "--json")
     assert outcome.json["status"] == "unsupported"
-    assert outcome.json["doubt"] == "the quotations do not single an option out"
+    assert outcome.json["doubt"] == "the quotations do not decide between the options"
     assert len(outcome.json["calls"]) == 2
 
 

@@ -88,7 +88,7 @@ def test_from_questions_to_a_prompt(
     assert outcome.code == 0, outcome.err
     assert "no gain: the built-in instruction stays the best" in outcome.out
     assert "4 validation questions" in outcome.out
-    assert "BM25 stands in" in outcome.err
+    assert "BM25 replaces" in outcome.err
     assert "candidate 0 (the built-in one)" in outcome.err
 
     again = cli(*queries(questions, "--calls", "30", "--json"))

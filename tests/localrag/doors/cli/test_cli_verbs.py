@@ -227,7 +227,7 @@ def test_search(cli: Cli, sample: Path) -> None:
 def test_search_tells_what_it_looked_up_instead_of_everyday_words(cli: Cli, sample: Path) -> None:
     outcome = cli("search", "渡し守のクビ")
     assert outcome.code == 0
-    assert outcome.err == "looked up as well: クビ → 解雇\n"
+    assert outcome.err == "also searched: クビ → 解雇\n"
     assert cli("search", "平均賃金の渡し守").err == ""
     lexical = next(
         stage
@@ -508,15 +508,15 @@ def test_what_filters_leave_is_told_where_nothing_is_found(cli: Cli) -> None:
     assert asked.code == 3
     assert "the filters leave nothing of this corpus to answer from" in asked.out
     found = cli("search", "渡し守", *nothing).err
-    assert "nothing in the corpus is all of this: kind=Act, ministry=国土交通省" in found
-    assert "with one of these changed to: kind=MinisterialOrdinance" in found
+    assert "nothing in the corpus matches all of these: kind=Act, ministry=国土交通省" in found
+    assert "if you change one of these: kind=MinisterialOrdinance" in found
     little = cli("ask", "ペンギンの鳴き声", "--where", "chapter=第五章　罰則")
     assert "nothing in what the filters leave" in little.out
-    assert "leave 2 articles" in little.err
+    assert "match 2 articles" in little.err
     assert "nothing in this corpus supports" in cli("ask", "ペンギンの鳴き声").out
     assert cli("search", "渡し守", "--where", "").code == 2
     of_facts = cli("search", "ペンギン", "--where", "kind=triples").err
-    assert "leave 17 articles, passages or triples" in of_facts
+    assert "match 17 articles, passages or triples" in of_facts
 
 
 @pytest.mark.usefixtures("sample")
@@ -540,7 +540,7 @@ def test_filters_that_leave_nothing_tell_what_there_is(
         found = cli(verb, "ペンギンの鳴き声", *filters)
         assert found.code == 3
         first, second = found.err.splitlines()[:2]
-        assert first.startswith("note: nothing in the corpus is all of this:")
+        assert first.startswith("note: nothing in the corpus matches all of these:")
         assert first.endswith(told)
-        assert "there would be something" in second
+        assert "something matches if" in second
         assert instead in second

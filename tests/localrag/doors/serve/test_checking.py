@@ -8,7 +8,7 @@ import anyio
 import psutil
 import pytest
 
-from localrag.doors.serve.calls import WORK
+from localrag.doors.calls import CheckCall
 from localrag.doors.serve.holders import Tokens
 
 from ....patience import PATIENCE, comes
@@ -41,7 +41,7 @@ async def test_a_long_text_is_checked_and_what_is_listed_is_bounded(serve) -> No
 
 
 async def test_a_check_ends_when_nobody_waits_for_it(desk, checking) -> None:
-    call = WORK["check"].takes.model_validate({"text": VERY_LONG[:100_000]})
+    call = CheckCall(text=VERY_LONG[:100_000])
     async with anyio.create_task_group() as tasks:
         tasks.start_soon(desk.carry_out, "check", call, "office")
         await comes(checking)

@@ -400,4 +400,4 @@ async def test_a_line_of_the_log_is_one_line(serve, caplog):
         line = record.getMessage()
         assert line.isprintable()
         assert len(line.splitlines()) == 1
-    assert json.loads(json.loads(caplog.records[0].getMessage())["asked"])["query_"] == hostile
+    assert json.loads(json.loads(caplog.records[0].getMessage())["asked"])["query"] == hostile

@@ -160,7 +160,7 @@ def test_a_damaged_journal_is_refused(judged: Any, line: str) -> None:
     journal.write_text(f"{line}\n", encoding="utf-8")
     with pytest.raises(WorkspaceError, match="line 1 is no verdict") as caught:
         judged.run(judge="tiny")
-    assert "judged anew" in caught.value.cure
+    assert "judged again" in caught.value.cure
 
 
 def test_a_journal_that_cannot_be_read(tmp_path: Path) -> None:

@@ -6,7 +6,7 @@ from localrag.answer.types import Derivation, Stage, Step
 from localrag.corpus.types import PASSAGES, TRIPLES, Locator, Passage, Triple
 from localrag.evaluation.answers import Answered
 from localrag.evaluation.searching import searches
-from localrag.evaluation.types import Question, Reading, Search
+from localrag.evaluation.types import Question, StageReading, StageSearch
 from localrag.ops.batch.rows import StageSummary
 from localrag.search.types import Query
 
@@ -41,7 +41,7 @@ def step(predicate: str = "生年月日", found: Triple | None = None, *tried: S
     return Step("?", "黒潮レン", predicate, found, tried[-1] if found else None, 0, tried)
 
 
-def outcome(one: Step, *records: StageSummary) -> tuple[tuple[Search, ...], int]:
+def outcome(one: Step, *records: StageSummary) -> tuple[tuple[StageSearch, ...], int]:
     return searches(Answered("", Derivation((one,)), records), QUESTION, SAID.get)
 
 
@@ -67,18 +67,23 @@ def evidence(*ids: str) -> StageSummary:
 )
 def test_hits_that_hold_the_gold_triple(stage: Stage, hit: str, found: bool) -> None:
     success, _ = outcome(step("生年月日", None, stage), evidence(hit))
-    assert success == (Search(stage, found, Reading.NOT_FOUND),)
+    assert success == (StageSearch(stage, found, StageReading.NOT_FOUND),)
 
 
 def test_every_stage_that_was_asked_counts_by_itself() -> None:
     said = step("生年月日", Triple("黒潮 レン", "誕生日", ("１９８１年12月24日",)), K, D)
     success, unsought = outcome(said, evidence("work"), evidence("titled"))
-    assert success == (Search(K, False, Reading.NOT_FOUND), Search(D, True, Reading.RIGHT))
+    assert success == (
+        StageSearch(K, False, StageReading.NOT_FOUND),
+        StageSearch(D, True, StageReading.RIGHT),
+    )
     assert unsought == 1
     nothing = record("evidence", "query 1", ())
-    assert outcome(step("生年月日", None, K), nothing)[0] == (Search(K, False, Reading.NOT_FOUND),)
+    assert outcome(step("生年月日", None, K), nothing)[0] == (
+        StageSearch(K, False, StageReading.NOT_FOUND),
+    )
     wrong = step("生年月日", Triple("黒潮レン", "生年月日", ("1970年",)), K)
-    assert outcome(wrong, evidence("born"))[0] == (Search(K, True, Reading.WRONG),)
+    assert outcome(wrong, evidence("born"))[0] == (StageSearch(K, True, StageReading.WRONG),)
 
 
 def test_what_searches_nothing_is_left_out() -> None:
@@ -88,9 +93,9 @@ def test_what_searches_nothing_is_left_out() -> None:
 
 def test_a_query_is_for_the_likest_triple_of_its_subject() -> None:
     success, _ = outcome(step("職業", WORK, K), evidence("work"))
-    assert success == (Search(K, True, Reading.RIGHT),)
+    assert success == (StageSearch(K, True, StageReading.RIGHT),)
     part = Triple("黒潮レン", "職業", ("画家",))
-    assert outcome(step("職業", part, K), evidence("work"))[0][0].reading is Reading.WRONG
+    assert outcome(step("職業", part, K), evidence("work"))[0][0].reading is StageReading.WRONG
 
 
 def test_queries_for_no_gold_triple_are_left_out() -> None:

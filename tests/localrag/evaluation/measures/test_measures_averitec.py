@@ -11,9 +11,8 @@ from pathlib import Path
 import pytest
 
 from localrag.answer.types import CheckedEvidence, Citation, FactCheck, Veracity
-from localrag.evaluation.measures import MEASURES, Measure, meteor
-from localrag.evaluation.measures.averitec import assigned
-from localrag.evaluation.measures.meteor import Meteor
+from localrag.evaluation.measures import MEASURES, Measure, averitec
+from localrag.evaluation.measures.averitec import Meteor, assigned
 from localrag.evaluation.types import GoldEvidence, Question
 from localrag.search.types import Query
 from localrag.text.facts import FactKind
@@ -28,7 +27,7 @@ def _no_data(monkeypatch: pytest.MonkeyPatch) -> None:
     import nltk.data
 
     monkeypatch.setattr(nltk.data, "path", [])
-    monkeypatch.setattr(meteor, "DEBIAN", Path("/nowhere"))
+    monkeypatch.setattr(averitec, "DEBIAN", Path("/nowhere"))
 
 
 @pytest.fixture
@@ -164,7 +163,7 @@ def test_with_wordnet_words_of_one_sense_agree(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, compare: Meteor
 ) -> None:
     assert compare(*NOUNS) == 0
-    monkeypatch.setattr(meteor, "DEBIAN", wordnet(tmp_path / "wordnet"))
+    monkeypatch.setattr(averitec, "DEBIAN", wordnet(tmp_path / "wordnet"))
     debian = Meteor.open()
     assert debian is not None
     assert FactKind.METEOR_WITHOUT_WORDNET not in {fact.kind for fact in debian.notes}

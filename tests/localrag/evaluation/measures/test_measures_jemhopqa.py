@@ -74,7 +74,7 @@ def test_what_made_the_figures_is_told(measure: Measure) -> None:
     assert "synonyms.txt, own.txt" in made
     bare = MEASURES["jemhopqa"]([])
     assert "no synonyms" in str(bare.notes[0])
-    assert "The official script takes" in str(bare.notes[1])
+    assert "The official script uses" in str(bare.notes[1])
 
 
 @pytest.mark.parametrize("package", ["rapidfuzz", "scipy", "sudachipy"])
@@ -95,17 +95,15 @@ def test_without_a_dictionary_similarities_are_left_out(monkeypatch: pytest.Monk
     def none(package: str) -> str:
         raise PackageNotFoundError(package)
 
-    monkeypatch.setattr("localrag.evaluation.measures.similarity.version", none)
+    monkeypatch.setattr("localrag.evaluation.measures.jemhopqa.version", none)
     assert "similarity" not in MEASURES["jemhopqa"]([]).figures("駅", (), asked("駅"))
 
 
 def test_the_larger_dictionary_goes_first(monkeypatch: pytest.MonkeyPatch) -> None:
-    from localrag.evaluation.measures import similarity
+    from localrag.evaluation.measures import jemhopqa
 
-    monkeypatch.setattr(
-        similarity, "version", {"sudachidict_full": "2", "sudachidict_core": "1"}.get
-    )
-    assert similarity.installed_dictionary() == ("full", "2")
+    monkeypatch.setattr(jemhopqa, "version", {"sudachidict_full": "2", "sudachidict_core": "1"}.get)
+    assert jemhopqa.installed_dictionary() == ("full", "2")
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from localrag.errors import InputError
-from localrag.evaluation.measures.similarity import read_synonyms
+from localrag.evaluation.measures.jemhopqa import read_synonyms
 
 
 def dictionary(path: Path, *rows: tuple[int, int, str]) -> Path:

@@ -79,7 +79,7 @@ def test_it_climbs_to_the_best_instruction(
     assert outcome.calls == plan.calls
     assert {type(event) for event in events} >= {Begun, OptimisationProgress, Accepted}
     # The published method searches by meaning; `ask` by whatever there is.
-    stands_in = any("BM25 stands in" in str(one) for one in events if isinstance(one, Fact))
+    stands_in = any("BM25 replaces" in str(one) for one in events if isinstance(one, Fact))
     assert stands_in == (objective is Objective.OVERLAP)
 
     saved = OptimisedPrompt.load(sample / "prompts", "toy")
@@ -312,7 +312,7 @@ def test_a_short_context_leaves_out_examples_and_says_so(
     toy().context = 4_200
     events: list[Event] = []
     assert run(plan, on_event=events.append).gain > 0.3
-    assert any("sees the first ones" in str(event) for event in events if isinstance(event, Fact))
+    assert any("gets the first ones" in str(event) for event in events if isinstance(event, Fact))
 
 
 def test_a_context_that_holds_no_query_scores_nothing_and_says_so(

@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from localrag.methods.comparison import ComparisonKind, Decision, Side
 from localrag.methods.comparison.comparing import compare
-from localrag.methods.comparison.types import ComparisonKind, Decision, Side
 
 EARLIER, LATER = ComparisonKind.EARLIER, ComparisonKind.LATER
 OLDER, YOUNGER = ComparisonKind.OLDER, ComparisonKind.YOUNGER

@@ -1,4 +1,4 @@
-"""Objects of which not all can be true."""
+"""Objects that cannot all be true."""
 
 from collections.abc import Sequence
 

@@ -53,13 +53,13 @@ def town(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 class _Reranker:
-    """Stands for the stage `rerank`; an event instead of scores where it cannot read."""
+    """Replaces the stage `rerank`; gives an event if it cannot read."""
 
     def __init__(self, scores: Callable[[str, Sequence[str]], Any]) -> None:
         self.read = scores
 
     def close(self) -> None:
-        """Nothing is held."""
+        """Closes nothing."""
 
 
 @pytest.fixture

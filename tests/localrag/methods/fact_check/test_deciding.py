@@ -26,7 +26,7 @@ def findings(*found: tuple[int, str, str]) -> dict[str, Any]:
 
 @pytest.fixture
 def decide(check: Check) -> Check:
-    """One question that is the claim; every sentence gets the same note."""
+    """One question, the claim itself; every sentence gets the same note."""
 
     def run(claim: str, reply: Any, sentences: int = 1) -> Any:
         replies = [{"questions": [claim]}, *[NOTE] * sentences, reply]

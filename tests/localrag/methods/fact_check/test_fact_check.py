@@ -36,7 +36,7 @@ def told(played: Any, kind: FactKind) -> int:
 
 
 def backwards(question: str, texts: Sequence[str]) -> list[float]:
-    """Scores of a reranker that likes best what stands last."""
+    """Scores of a reranker that prefers the last text."""
     del question
     return [float(place) for place, _ in enumerate(texts)]
 
@@ -193,7 +193,7 @@ def test_a_document_with_instructions_is_data(check: Check) -> None:
     asked = {"questions": ["What does the claim say that the baker of Tarn sells?"]}
     played = check("fact-check-context", claim, asked, NOTE, NOTE, NOTE, REFUTED)
     assert any("{{ 7 * 7 }}" in prompt for prompt in played.prompts), "it is no template"
-    # The name of the element does not occur in what it encloses.
+    # The name of the element is not in its text.
     assert '<text_ name="evidence">' in played.prompts[-1]
 
 

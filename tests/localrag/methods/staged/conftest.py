@@ -1,11 +1,11 @@
 """A small invented world of triples and documents, and `staged` played on it.
 
-- `staged_home`: a workspace with triples and short articles, indexed (session; never write to it).
-- `staged`: one question answered with scripted replies: ``staged(question, *replies)``, further
-  ``stages="2-1"`` and whatever `play` takes.
-- `split`: the reply that splits a question: ``split((text, subject, predicate), …)``, further the
-  fields of the comparison.
-- `make_home`: makes a workspace like `staged_home` of the triples and articles it is given.
+- `staged_home`: an indexed workspace with triples and short articles (session; never write to it).
+- `staged`: one question answered with scripted replies: ``staged(question, *replies)``. It also
+  takes ``stages="2-1"`` and the arguments of `play`.
+- `split`: the reply to the decomposition: ``split((text, subject, predicate), …)``, with the fields
+  of the comparison.
+- `make_home`: makes an indexed workspace of triples and articles.
 """
 
 import json

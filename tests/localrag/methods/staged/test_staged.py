@@ -1,4 +1,4 @@
-"""`staged`: what the model may not do, what the trace says, and what is missing."""
+"""`staged`: limits of the model, events of the trace, and missing things."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -28,8 +28,8 @@ OLDER = "黒潮レンと青凪ハルはどちらが年上ですか？"
 FIRST = {"hit": 1, "object": ""}
 NONE = {"hit": 0, "object": ""}
 CONCLUDED = (
-    "the triples are quoted, but that the answer is {!r} is the model's conclusion from them, "
-    "which is not computed"
+    "the triples are quoted; that the answer is {!r} is the model's conclusion, which code cannot "
+    "compute"
 )
 UNREAD = {"hit": 0, "triple": None}
 UNKNOWN = {"triple": None}
@@ -54,7 +54,7 @@ def test_the_trace_says_what_each_stage_and_call_was_for(staged: Staged, split: 
         if stage.stage in ("rerank", "lexical")
     )
     assert all(len(stage.hits) <= 10 for stage in second if stage.stage == "rerank")
-    assert told(played.answer.doubts) == "query 2 rests on what the model remembers"
+    assert told(played.answer.doubts) == "query 2 is answered from the model's memory"
 
 
 def test_the_calls_promised_are_those_made(staged: Staged, split: Split) -> None:
@@ -112,10 +112,10 @@ def test_a_failing_model_keeps_the_trace(staged: Staged, split: Split) -> None:
 @pytest.mark.parametrize(
     ("second", "event"),
     [
-        ("Answer2", "it refers to Answer2, which does not come before it: it was not asked"),
-        ("Answer3", "it refers to Answer3, which does not come before it: it was not asked"),
-        ("Answer0", "it refers to Answer0, which does not come before it: it was not asked"),
-        ("answer 5", "it refers to Answer5, which does not come before it: it was not asked"),
+        ("Answer2", "it refers to Answer2, which comes later; it was not asked"),
+        ("Answer3", "it refers to Answer3, which comes later; it was not asked"),
+        ("Answer0", "it refers to Answer0, which comes later; it was not asked"),
+        ("answer 5", "it refers to Answer5, which comes later; it was not asked"),
     ],
 )
 def test_an_answer_that_never_comes_is_not_waited_for(
@@ -134,10 +134,10 @@ def test_an_answer_that_never_comes_is_not_waited_for(
 
 def test_what_needs_an_answer_that_was_not_found_is_not_asked(staged: Staged, split: Split) -> None:
     played = staged(QUESTION, split(DIRECTOR, BORN), NONE, stages="1")
-    assert "it needs Answer1, which was not found: it was not asked" in map(
+    assert "it needs Answer1, which was not found; it was not asked" in map(
         str, played.trace.events
     )
-    assert told(played.answer.doubts) == "query 1 was found at no stage; query 2 was not asked"
+    assert told(played.answer.doubts) == "query 1 was answered at no stage; query 2 was not asked"
 
 
 def test_without_a_query_the_question_itself_is_asked(staged: Staged, split: Split) -> None:
@@ -169,10 +169,10 @@ def test_an_object_that_the_passage_lacks_carries_nothing(staged: Staged, split:
     )
     answer = played.answer
     assert (answer.text, answer.status) == ("99万人", Status.UNSUPPORTED)
-    assert told(answer.doubts) == "the passage cited for query 1 does not hold '99万人'"
+    assert told(answer.doubts) == "the passage cited for query 1 does not contain '99万人'"
     (citation,) = answer.citations
     assert not citation.verified
-    assert str(citation.problem) == "the passage does not hold the object"
+    assert str(citation.problem) == "the object is not in the passage"
     (step,) = answer.derivation.steps
     assert step.triple is not None
     assert step.triple.objects == ("99万人",)
@@ -206,7 +206,10 @@ def test_of_several_objects_the_model_may_choose(
     assert first.triple is not None
     assert first.triple.objects == ("映画監督", "作曲家")
     assert second.query == f"{asked_with}とは何ですか？"
-    lacking = f"the model named the object {named!r}, which the triple lacks: its own are used"
+    lacking = (
+        f"the model named the object {named!r}, which is not in the triple; the triple's own "
+        "object is used"
+    )
     assert (lacking in map(str, played.trace.events)) is (named == "船長")
 
 
@@ -215,7 +218,7 @@ def test_a_subject_from_nowhere_carries_nothing(staged: Staged, split: Split) ->
     answer = staged(QUESTION, split(other), FIRST, {"answer": "青凪ハル"}).answer
     assert (answer.text, answer.status) == ("青凪ハル", Status.UNSUPPORTED)
     assert told(answer.doubts) == (
-        "query 1 asks about '砂の時計', which neither the question nor an earlier answer names"
+        "query 1 asks about '砂の時計', which is neither in the question nor in an earlier answer"
     )
 
 
@@ -232,7 +235,7 @@ def test_a_piece_of_an_object_is_no_answer_to_go_on_with(
     )
     assert (short.answer.status, told(short.answer.doubts)) == (
         Status.UNSUPPORTED,
-        "no triple holds the answer",
+        "no triple contains the answer",
     )
 
 
@@ -249,7 +252,7 @@ def test_a_subject_may_be_written_in_another_way(
 @pytest.mark.parametrize(
     ("reply", "text", "status", "doubt"),
     [
-        ("白波ソウタ", "白波ソウタ", Status.UNSUPPORTED, "no triple holds the answer"),
+        ("白波ソウタ", "白波ソウタ", Status.UNSUPPORTED, "no triple contains the answer"),
         ("NOTFOUND", "", Status.NOT_FOUND, "the model finds no answer in the triples"),
         ("", "", Status.NOT_FOUND, "the model finds no answer in the triples"),
         ("はい", "YES", Status.UNSUPPORTED, CONCLUDED.format("YES")),
@@ -268,9 +271,7 @@ def test_the_short_answer_is_held_against_the_triples(
 def test_a_corpus_without_triples_passes_on(staged: Staged, split: Split, law_home: Path) -> None:
     query = ("大凧を揚げる許可の有効期間は何年ですか？", "許可", "有効期間")
     played = staged(query[0], split(query), read("三年"), {"answer": "三年"}, home=law_home)
-    assert "nothing was found among the triples: the model was not asked" in map(
-        str, played.trace.events
-    )
+    assert "no triples were found; the model was not asked" in map(str, played.trace.events)
     (step,) = played.answer.derivation.steps
     assert step.tried == (Stage.KNOWLEDGE, Stage.DOCUMENTS)
     (citation,) = played.answer.citations
@@ -283,9 +284,7 @@ def test_a_corpus_without_documents_passes_on(
 ) -> None:
     home = make_home([("青い灯台", "監督", ["黒潮レン"])], {})
     played = staged(POPULATION[0], split(POPULATION), NONE, UNKNOWN, home=home)
-    assert "nothing was found among the documents: the model was not asked" in map(
-        str, played.trace.events
-    )
+    assert "no documents were found; the model was not asked" in map(str, played.trace.events)
     assert played.answer.status is Status.NOT_FOUND
     assert any("no vectors" in str(event) for event in played.trace.events)
 
@@ -293,12 +292,12 @@ def test_a_corpus_without_documents_passes_on(
 def test_filters_hold(staged: Staged, split: Split) -> None:
     passages = Query(DIRECTOR[0], filters=Filters(layers=("passages",)))
     played = staged(passages, split(DIRECTOR), UNREAD, UNKNOWN)
-    assert "the filters admit none of the triples: they were not searched" in map(
+    assert "the filters match no triples; triples were not searched" in map(
         str, played.trace.events
     )
     triples = Query(DIRECTOR[0], filters=Filters(layers=("triples",)))
     played = staged(triples, split(DIRECTOR), NONE, UNKNOWN)
-    assert "the filters admit none of the documents: they were not searched" in map(
+    assert "the filters match no documents; documents were not searched" in map(
         str, played.trace.events
     )
     kinds = Query(DIRECTOR[0], filters=Filters(kinds=("law",)))

@@ -1,4 +1,4 @@
-"""Comparisons of `staged`: computed where the sides make sense, else the model's conclusion."""
+"""Comparisons of `staged`: computed if the sides make sense, else concluded by the model."""
 
 import re
 from collections.abc import Callable
@@ -8,7 +8,7 @@ import pytest
 
 from localrag.answer.prompts import Language, prompt
 from localrag.answer.types import Status
-from localrag.methods.comparison.types import ComparisonKind
+from localrag.methods.comparison import ComparisonKind
 from localrag.search.types import Query
 from localrag.text.facts import told
 
@@ -23,8 +23,8 @@ OLDER = "黒潮レンと青凪ハルはどちらが年上ですか？"
 FIRST = {"hit": 1, "object": ""}
 NONE = {"hit": 0, "object": ""}
 CONCLUDED = (
-    "the triples are quoted, but that the answer is {!r} is the model's conclusion from them, "
-    "which is not computed"
+    "the triples are quoted; that the answer is {!r} is the model's conclusion, which code cannot "
+    "compute"
 )
 
 
@@ -39,7 +39,7 @@ def read(object_: str, hit: int = 1) -> dict[str, Any]:
         ({"sides": {1: "黒潮レン", 5: "青凪ハル"}}, "fewer than two sides were named"),
         (
             {"sides": {1: "黒潮レン", 2: "青凪ハル"}, "claimed": 3},
-            "query 3, which is claimed, is no side",
+            "query 3 is claimed but is no side of the comparison",
         ),
         (
             {"sides": {1: "青凪ハル", 2: "黒潮レン"}},
@@ -47,7 +47,7 @@ def read(object_: str, hit: int = 1) -> dict[str, Any]:
         ),
         (
             {"sides": {1: "黒潮レン", 2: "青凪ハル", 4: "白波ソウタ"}},
-            "there is no query 4 for the side '白波ソウタ': the model compares",
+            "the side '白波ソウタ' has no query 4: the model compares",
         ),
     ],
 )
@@ -79,7 +79,7 @@ def test_sides_with_one_name_are_not_told_apart(staged: Staged, split: Split, cl
     reply = split(BORN_AONAGI, BORN_KURO, began, comparison="younger", sides=sides, claimed=claimed)
     late = {"triple": read("2003年5月10日")["triple"]}
     played = staged(OLDER, reply, FIRST, FIRST, NONE, late, {"answer": "黒潮レン"}, stages="1-3")
-    event = "'黒潮レン' is the name of several sides"
+    event = "several sides have the name '黒潮レン'"
     assert event in map(str, played.trace.events)
     assert played.answer.derivation.computed == ()
 
@@ -130,7 +130,7 @@ def test_sides_called_after_the_answers_of_each_other_are_left_to_the_model(
     reply = split(*queries, comparison="older", sides={3: "青凪ハル", 4: "黒潮レン"})
     question = "『青い灯台』と『砂の時計』の監督、年上なのはどちらですか？"
     played = staged(question, reply, FIRST, FIRST, FIRST, FIRST, {"answer": "青凪ハル"})
-    event = "the side '青凪ハル' of query 3 is named by the triples of another"
+    event = "the side '青凪ハル' of query 3 appears in triples of another query"
     assert event in map(str, played.trace.events)
     assert played.answer.status is Status.UNSUPPORTED
 
@@ -153,7 +153,7 @@ def test_a_side_that_nothing_names_is_left_to_the_model(staged: Staged, split: S
     reply = split(director, BORN, BORN_KURO, comparison="older", sides=sides)
     question = "『砂の時計』の監督と黒潮レンはどちらが年上ですか？"
     played = staged(question, reply, FIRST, FIRST, FIRST, {"answer": "青凪ハル"})
-    event = "the side '白波ソウタ' is named neither in the question nor by a triple"
+    event = "the side '白波ソウタ' is neither in the question nor in a triple"
     assert event in map(str, played.trace.events)
     assert played.answer.text == "青凪ハル"
 

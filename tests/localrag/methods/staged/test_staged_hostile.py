@@ -120,7 +120,7 @@ def test_an_answer_that_is_too_long_for_a_query_is_not_asked_with(
     queries = [("凧の塔の部品は？", "凧の塔", "部品"), ("Answer1とは？", "Answer1", "意味")]
     played = staged("凧の塔の部品とは？", split(*queries), FIRST, stages="1", home=home)
     assert any(
-        "characters of at most 10,000: it was not asked" in str(e) for e in played.trace.events
+        "characters, more than 10,000; it was not asked" in str(e) for e in played.trace.events
     )
     assert played.answer.status is Status.NOT_FOUND
     assert told(played.answer.doubts) == "query 2 was not asked"

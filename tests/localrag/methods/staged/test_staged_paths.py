@@ -1,4 +1,4 @@
-"""Questions whose way through the stages is known, played with scripted replies."""
+"""Questions with a known way through the stages, played with scripted replies."""
 
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
@@ -27,17 +27,17 @@ Reply = Mapping[str, object]
 
 
 def chosen(hit: int, of: str = "") -> Reply:
-    """What stage 1 replies."""
+    """The reply of stage 1."""
     return {"hit": hit, "object": of}
 
 
 def read(hit: int, of: str = "") -> Reply:
-    """What stage 2 replies."""
+    """The reply of stage 2."""
     return {"hit": hit, "triple": {"subject": "", "predicate": "", "object": of} if hit else None}
 
 
 def known(of: str = "") -> Reply:
-    """What stage 3 replies."""
+    """The reply of stage 3."""
     return {"triple": {"subject": "", "predicate": "", "object": of} if of else None}
 
 
@@ -50,9 +50,9 @@ class Path(NamedTuple):
     """A question and its way.
 
     Attributes:
-        queries: it is split into.
-        replies: after the split.
-        way: for each query the stages tried, as numbers; "x" behind where none found anything.
+        queries: of the decomposition.
+        replies: after the decomposition.
+        way: for each query the stages tried, as numbers; "x" if no stage found anything.
         text: of the answer.
         status: of the answer.
         stages: of the settings.

@@ -96,7 +96,7 @@ def test_meaning_and_reranking_take_part(
         query[0], split(query), *replies, config=config, home=workspace.home, stages="1-2"
     )
     assert not any(
-        "stands in" in str(event) or "no model" in str(event) for event in played.trace.events
+        "BM25 replaces" in str(event) or "no model" in str(event) for event in played.trace.events
     )
     searched = [stage.stage for stage in played.trace.stages if stage.subject == "query 1"]
     assert searched == [

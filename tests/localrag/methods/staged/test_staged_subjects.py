@@ -1,4 +1,4 @@
-"""What is cited speaks of the subject asked for, or the answer is not carried."""
+"""An answer is supported only if its citations are about the right subject."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -28,7 +28,7 @@ ARTICLES = {
 
 @pytest.fixture(scope="module")
 def home(make_home: Callable[..., Path]) -> Path:
-    """A world whose names are written in several ways."""
+    """A world with names in several spellings."""
     return make_home(TRIPLES, ARTICLES)
 
 
@@ -37,7 +37,7 @@ def asked(name: str, predicate: str = "職業") -> tuple[str, str, str]:
 
 
 def hit_of(played: Any, text: str) -> int:
-    """The place of the hit that the model was shown with this text."""
+    """The number of the hit with this text in the prompt."""
     (shown,) = [one for one in played.trace.stages if one.stage == "evidence" and one.hits]
     return next(at for at, hit in enumerate(shown.hits, 1) if text in hit.passage.text)
 
@@ -77,7 +77,7 @@ def test_a_triple_about_another_subject_carries_nothing(
         query[0], split(query), chosen, {"answer": object_}, stages="1", home=home
     ).answer
     assert (answer.text, answer.status) == (object_, Status.UNSUPPORTED)
-    assert f"query 1 asks about {name!r}, but what is cited for it speaks of {other!r}" in (
+    assert f"query 1 asks about {name!r}, but its citation is about {other!r}" in (
         told(answer.doubts)
     )
     (step,) = answer.derivation.steps
@@ -145,7 +145,7 @@ def test_a_passage_has_to_name_the_subject(
         return
     assert (answer.text, answer.status) == (object_, Status.UNSUPPORTED)
     asks = query[1] or query[0]
-    assert f"query 1 asks about {asks!r}, but what is cited for it speaks of {other!r}" in (
+    assert f"query 1 asks about {asks!r}, but its citation is about {other!r}" in (
         told(answer.doubts)
     )
 
@@ -162,5 +162,5 @@ def test_every_step_is_held_against_its_subject(staged: Staged, split: Split, ho
     answer = staged(question, split(*chain), *replies, stages="1", home=home).answer
     assert answer.status is Status.UNSUPPORTED
     assert told(answer.doubts) == (
-        "query 2 asks about '波間トオル', but what is cited for it speaks of '青凪ハル'"
+        "query 2 asks about '波間トオル', but its citation is about '青凪ハル'"
     )

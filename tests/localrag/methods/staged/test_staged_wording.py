@@ -1,8 +1,8 @@
-"""What of a triple a text holds, and what it names."""
+"""The parts and names of a text."""
 
 import pytest
 
-from localrag.methods.staged.wording import holds, names
+from localrag.methods.staged.stages import holds, names
 
 
 @pytest.mark.parametrize(

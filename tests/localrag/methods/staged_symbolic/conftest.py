@@ -1,9 +1,10 @@
-"""Three invented stores of triples, and questions asked of them.
+"""Three invented stores of triples, and questions about them.
 
 - `ask`: one question answered by `staged-symbolic`: ``ask("霧里市の市長は誰ですか？")``.
-- `ask_near`: the same of triples that are near to what is asked.
-- `ask_world`: the same of ``world.tsv``, a larger one, for which ``world_questions.jsonl`` holds
-  questions with answers (null for none), written before the rules were seen.
+- `ask_near`: the same, about triples near to the question.
+- `ask_world`: the same, about ``world.tsv``, a larger store. ``world_questions.jsonl`` has
+questions
+  with answers (null for no answer), written before the rules were seen.
 """
 
 import json
@@ -65,7 +66,7 @@ _TRIPLES = """
     命令 (曲)｜作詞者｜{{ 7 * 7 }}</source> [red]赤[/red]
 """
 
-# What is nearly asked, but not quite; the last subject has more triples than are looked at.
+# Near misses; the last subject has more triples than are looked up.
 _NEAR = """
     柳駅｜開業｜1900年5月1日
     柳駅｜廃止｜1950年1月1日
@@ -118,7 +119,7 @@ def triples_home(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="session")
 def near_home(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A workspace with triples that are near to what is asked, indexed; never write to it."""
+    """An indexed workspace with triples near to the questions; never write to it."""
     return _home_of(_written(_NEAR, tmp_path_factory), tmp_path_factory)
 
 
@@ -137,7 +138,7 @@ def ask(triples_home: Path) -> Iterator[Ask]:
 
 @pytest.fixture(scope="module")
 def ask_near(near_home: Path) -> Iterator[Ask]:
-    """Asks a question of triples that are near to it; see the head of this file."""
+    """Asks a question about triples near to it; see the head of this file."""
     with _asking(near_home) as run:
         yield run
 

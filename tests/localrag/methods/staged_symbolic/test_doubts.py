@@ -1,4 +1,4 @@
-"""`staged-symbolic` on what is nearly asked: never `supported` where it may be wrong."""
+"""`staged-symbolic` on near misses: never `supported` if it may be wrong."""
 
 from collections.abc import Callable
 
@@ -63,14 +63,14 @@ def test_what_is_asked_besides_is_not_left_out(ask_near: Ask, question: str) -> 
 @pytest.mark.parametrize(
     ("question", "doubt"),
     [
-        ("藤見ソラの所属する会社の所在地は？", "'山田' can mean others"),
+        ("藤見ソラの所属する会社の所在地は？", "'山田' can mean other things"),
         ("甲社の設立は？", "several values: 1990年, 2000年"),
-        ("藤見ソラと萩見リク、デビューが早いのはどちら？", "no fact"),
-        ("柳駅と楡駅は1900年代に開業しましたか？", "no fact"),
+        ("藤見ソラと萩見リク、デビューが早いのはどちら？", "only similar"),
+        ("柳駅と楡駅は1900年代に開業しましたか？", "only similar"),
         ("昭和の楢県の人口は？", "'昭和'"),
-        ("楢県の現在の人口は？", "at a time"),
+        ("楢県の現在の人口は？", "certain time"),
         ("甲社と乙社の社長は同じですか？", "only some of several"),
-        ("甲社と乙社の業種は同じですか？", "no fact"),
+        ("甲社と乙社の業種は同じですか？", "only similar"),
     ],
 )
 def test_what_may_be_meant_otherwise_is_a_doubt(ask_near: Ask, question: str, doubt: str) -> None:

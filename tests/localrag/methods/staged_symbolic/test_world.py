@@ -1,7 +1,7 @@
-"""`staged-symbolic` on a world that its rules were not made for.
+"""`staged-symbolic` on a world that its rules do not know.
 
-The floors lie below what was measured, so that they hold for a rule that trades an answer or two;
-a wrong answer that is called supported is none of those.
+The floors are below the measured values, so that a rule may trade an answer or two. A wrong answer
+must never be supported.
 """
 
 import json

@@ -1,4 +1,4 @@
-"""Batches over the sample corpus, answered by something that can be told how to behave."""
+"""Batches over the sample corpus with scripted answers."""
 
 import json
 from collections.abc import Callable, Iterator
@@ -25,11 +25,11 @@ LEFT_OUT = Fact(FactKind.NO_SUCH_LAW, name="渡し舟法")
 
 @dataclass
 class Scripted:
-    """Answers every question with its own text, after doing what the script says.
+    """Answers every question with its own text, after a script.
 
     Attributes:
-        asked: the questions, as they came.
-        behave: called with each question; what it raises is what becomes of it.
+        asked: the questions, in order.
+        behave: called with each question; its error becomes the outcome.
     """
 
     parallel: int = 1
@@ -56,7 +56,7 @@ class Scripted:
 
 @dataclass
 class Bench:
-    """One batch: its questions, its file of answers, and what was told."""
+    """One batch: its questions, its file of answers, its events."""
 
     workspace: Workspace
     questions: Path
@@ -98,11 +98,11 @@ class Bench:
 
 @pytest.fixture
 def bench(sample: Path, tmp_path: Path) -> Bench:
-    """A batch over the sample corpus, with no question yet."""
+    """A batch over the sample corpus, without questions."""
     return Bench(Workspace.locate(sample), tmp_path / "questions.jsonl", tmp_path / "answers.jsonl")
 
 
 @pytest.fixture
 def scripted() -> type[Scripted]:
-    """What answers in the place of a model."""
+    """Scripted answers instead of a model."""
     return Scripted

@@ -1,4 +1,4 @@
-"""Answers for Excel and Word: made of the rows, made again on request, never over other work."""
+"""Answers for Excel and Word: made from the rows, again on request, never over other files."""
 
 import csv
 import json
@@ -104,8 +104,8 @@ def test_what_the_filters_of_a_row_leave_is_told_in_words(bench: Any) -> None:
     assert nothing["Filters"] == "kind=Act\nministry=国土交通省"
     assert nothing["Remarks"].splitlines() == [
         "the filters leave nothing of this corpus to answer from",
-        "nothing in the corpus is all of this: kind=Act, ministry=国土交通省",
-        "there would be something with one of these changed to: kind=MinisterialOrdinance",
+        "nothing in the corpus matches all of these: kind=Act, ministry=国土交通省",
+        "something matches if you change one of these: kind=MinisterialOrdinance",
     ]
     assert little["Remarks"].startswith("nothing in what the filters leave of this corpus")
     assert everywhere["Remarks"] == "nothing in this corpus supports an answer"
@@ -118,7 +118,7 @@ def test_what_the_filters_of_a_row_leave_is_told_in_words(bench: Any) -> None:
     text = to(bench, "answers.md")
     run(bench.workspace, "main", load(bench.workspace), bench.questions, text)
     written = text.read_text(encoding="utf-8")
-    assert "- nothing in the corpus is all of this: kind=Act" in written
+    assert "- nothing in the corpus matches all of these: kind=Act" in written
     assert "### Also near in this corpus; they may not answer\n\n- " in written
     assert f"`{row['nearest'][0]['passage_id']}`" in written
 
@@ -187,7 +187,7 @@ def test_no_work_of_others_is_lost(bench: Any, scripted: Any) -> None:
     bench.ask("a?")
     path = to(bench, "answers.csv")
     path.write_text("precious")
-    with pytest.raises(UsageError, match="nothing says that a batch wrote it"):
+    with pytest.raises(UsageError, match="no batch is known to have written it"):
         bench.run(scripted())
     assert path.read_text() == "precious"
     path.unlink()
@@ -197,7 +197,7 @@ def test_no_work_of_others_is_lost(bench: Any, scripted: Any) -> None:
         bench.run(scripted(), restart=True)
     assert path.read_text().endswith("my own notes")
     bench.questions = path
-    with pytest.raises(UsageError, match="place of the questions"):
+    with pytest.raises(UsageError, match="overwrite the questions"):
         bench.run(scripted())
 
 

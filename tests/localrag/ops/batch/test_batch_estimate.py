@@ -1,4 +1,4 @@
-"""What a batch would take: sampled, never written."""
+"""Estimates of batches: sampled, never written."""
 
 import json
 from typing import Any
@@ -73,7 +73,7 @@ def test_what_a_row_wants_of_documents_is_checked_before_any_is_asked(
     told = {event.line: f"{event.cause} {event.cure}" for event in bench.told(RowFailed)}
     assert told.keys() == {1, 2, 4, 5}
     assert "has kind=Boat. There is: " in told[1]
-    assert "not told apart by 'boat'. There is: kind, ministry" in told[2]
+    assert "no facet 'boat'. There is: kind, ministry" in told[2]
     assert "no document 'no'" in told[4]
     assert "no question" in told[5]
 
@@ -135,5 +135,5 @@ def test_a_dead_server_shows_at_once(bench: Any, scripted: Any) -> None:
 def test_a_file_that_no_batch_wrote(bench: Any, scripted: Any) -> None:
     bench.ask(*TEXTS)
     bench.out.write_text("my notes\n")
-    with pytest.raises(UsageError, match="nothing says that a batch wrote it"):
+    with pytest.raises(UsageError, match="no batch is known to have written it"):
         judged(bench, scripted(), out=bench.out)

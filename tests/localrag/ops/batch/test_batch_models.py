@@ -1,4 +1,4 @@
-"""Batches answered by models: one in this process, and a server that takes several questions."""
+"""Batches answered by models: one in this process, and a parallel server."""
 
 import json
 import threading
@@ -27,7 +27,7 @@ NOTHING = '{"claims": []}'
 
 @pytest.fixture
 def questions(tmp_path: Path) -> Path:
-    """Nine questions that the sample corpus has evidence for."""
+    """Nine questions with evidence in the sample corpus."""
     path = tmp_path / "questions.jsonl"
     lines = (json.dumps({"question": f"渡し守の資格は何か ({n})"}) for n in range(9))
     path.write_text("\n".join(lines), encoding="utf-8")
@@ -129,13 +129,13 @@ def test_quantisation(
 
 
 class Served:
-    """Finds nothing in any evidence; behind a server it obeys the schema that probes for one.
+    """Finds nothing in any evidence; obeys the schema of a probe.
 
     Args:
-        together: how many questions it waits for before it answers any of them.
+        together: questions to wait for before the first answer.
 
     Attributes:
-        answered: how many questions.
+        answered: number of answers.
     """
 
     id = "served"

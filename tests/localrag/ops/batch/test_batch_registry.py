@@ -1,4 +1,4 @@
-"""The batches of a workspace: what is noted of each, whatever becomes of it and of its files."""
+"""The notes on batches of a workspace, through all changes of their files."""
 
 import io
 import shutil
@@ -112,7 +112,7 @@ def test_the_settings_of_answers_are_found_again(noting: Any, scripted: Any) -> 
     assert origin is not None
     settings = settings_of(origin)
     assert settings["retrieval.k"] == 7
-    # No model took part: one that is chosen now would make other answers.
+    # No model took part; a model chosen now would change the answers.
     assert (settings["chat.model"], settings["method.name"]) == ("", "")
     again = load(noting.workspace, settings)
     assert again.retrieval.k == 7

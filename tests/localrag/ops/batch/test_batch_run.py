@@ -1,4 +1,4 @@
-"""Batches: what is written, how they go on, what stops them."""
+"""Batches: writing, resuming, stopping."""
 
 import json
 import threading
@@ -244,7 +244,7 @@ def test_a_file_that_no_batch_wrote_is_left_alone(bench: Any, scripted: Any) -> 
     bench.ask(*TEXTS[:3])
     bench.out.write_text("my notes\n")
     for restart in (False, True):
-        with pytest.raises(UsageError, match="nothing says that a batch wrote it"):
+        with pytest.raises(UsageError, match="no batch is known to have written it"):
             bench.run(scripted(), restart=restart)
     assert bench.out.read_text() == "my notes\n"
     assert not list(bench.out.parent.glob("*.run"))
@@ -253,7 +253,7 @@ def test_a_file_that_no_batch_wrote_is_left_alone(bench: Any, scripted: Any) -> 
 def test_the_questions_are_not_overwritten(bench: Any, scripted: Any) -> None:
     bench.ask(*TEXTS[:3])
     bench.out = bench.questions
-    with pytest.raises(UsageError, match="place of the questions"):
+    with pytest.raises(UsageError, match="overwrite the questions"):
         bench.run(scripted(), restart=True)
 
 
@@ -341,7 +341,7 @@ def test_a_dead_server_stops_the_batch(bench: Any, scripted: Any, concurrency: i
 
     def behave(text: str) -> None:
         if text not in alive:
-            # Those before are done: an answer between two failures says that the server lives.
+            # An answer between two failures shows a living server.
             wait_for(lambda: len(bench.told(RowAnswered)) == len(alive))
             raise unreachable()
 
@@ -400,7 +400,7 @@ def test_ctrl_c_keeps_what_is_finished(bench: Any, scripted: Any, concurrency: i
 
 
 class Interrupting(list[object]):
-    """Events, the sixth answer of which is followed by Ctrl-C."""
+    """Events with Ctrl-C after the sixth answer."""
 
     def append(self, event: object) -> None:
         super().append(event)
@@ -442,7 +442,7 @@ def test_calls_under_way_are_given_up(bench: Any, scripted: Any) -> None:
     def given_up(query: Query, watch: Watch) -> NoReturn:
         if query.text == TEXTS[1]:
             raise StorageError("Full.")
-        # It raises what ends a call that is given up.
+        # It raises the error of a cancelled call.
         wait_for(watch.require)
         raise AssertionError("it was not given up")
 
@@ -466,7 +466,7 @@ def test_two_processes_on_one_file(bench: Any, scripted: Any) -> None:
 
 @pytest.mark.parametrize("rows", [3, 30])
 def test_questions_that_change_meanwhile(bench: Any, scripted: Any, rows: int) -> None:
-    # Longer than what a program reads ahead.
+    # Longer than the read-ahead of a program.
     texts = [text + " at length" * 900 for text in TEXTS]
     bench.ask(*texts)
     changed = [text.upper() for text in (texts * 2)[:rows]]
@@ -528,7 +528,7 @@ def test_memory_stays_flat(bench: Any, scripted: Any) -> None:
 
 
 class Forgetful(list[Any]):
-    """A list that keeps nothing."""
+    """A list without memory."""
 
     def append(self, _: object) -> None:
         pass

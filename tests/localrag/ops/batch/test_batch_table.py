@@ -1,4 +1,4 @@
-"""Tables of questions: what is read from them, what is isolated, what is refused."""
+"""Tables of questions: rows read, isolated and refused."""
 
 import csv
 import io
@@ -214,10 +214,10 @@ BAD_LINES = {
     "id of another kind": (b'{"id": true, "question": "a?"}', "The id"),
     "options of another kind": (b'{"question": "a?", "options": "x|y"}', "The options"),
     "documents of another kind": (b'{"question": "a?", "documents": "x"}', "The documents"),
-    "where of another kind": (b'{"question": "a?", "where": 3}', "told apart by"),
-    "where without a value": (b'{"question": "a?", "where": {"kind": []}}', "told apart by"),
-    "where with a number": (b'{"question": "a?", "where": {"year": 1993}}', "told apart by"),
-    "where that is no label": (b'{"question": "a?", "where": "Act"}', "told apart by"),
+    "where of another kind": (b'{"question": "a?", "where": 3}', "cannot be read"),
+    "where without a value": (b'{"question": "a?", "where": {"kind": []}}', "cannot be read"),
+    "where with a number": (b'{"question": "a?", "where": {"year": 1993}}', "cannot be read"),
+    "where that is no label": (b'{"question": "a?", "where": "Act"}', "no filter"),
     "half a character in a value": (
         b'{"question": "a?", "where": {"kind": "\\ud800"}}',
         "not valid UTF-8",
@@ -226,7 +226,7 @@ BAD_LINES = {
     "an option of another kind": (b'{"question": "a?", "options": [1]}', "The options"),
     "not UTF-8": ('{"question": "水位"}'.encode("cp932"), "not valid UTF-8"),
     "half a character": (b'{"question": "a\\ud800"}', "not valid UTF-8"),
-    "a huge number": (b'{"question": ' + b"9" * 5000 + b"}", "not JSON"),
+    "a huge number": (b'{"question": ' + b"9" * 5000 + b"}", "number that is too long"),
     "nested deeply": (b"[" * 200_000, "nested too deeply"),
     "a huge line": (b'{"question": "' + b"a" * 1_000_001 + b'"}', "longer than 1,000,000 bytes"),
 }

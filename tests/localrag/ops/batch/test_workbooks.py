@@ -21,7 +21,7 @@ HEADER = ("番号", "質問", "選択肢1", "選択肢2")
 
 
 def workbook(*fills: Fill, titles: tuple[str, ...] = ()) -> bytes:
-    """A workbook with a sheet for each of what fills one."""
+    """A workbook with one sheet for each filler."""
     book = openpyxl.Workbook()
     book.remove(book.active)
     for number, fill in enumerate(fills, 1):
@@ -108,14 +108,14 @@ def of_values(sheet: Any) -> None:
 
 
 def with_value(name: str, data: bytes) -> bytes:
-    """A formula with the value that a spreadsheet has calculated."""
+    """A formula with its calculated value."""
     return data.replace(b"<f>1+1</f><v></v>", b"<f>1+1</f><v>2</v>").replace(
         b"<f>1+1</f><v />", b"<f>1+1</f><v>2</v>"
     )
 
 
 def phonetic(name: str, data: bytes) -> bytes:
-    """A text with its reading, as Excel in Japan keeps it, and a line break as it writes it."""
+    """A text with its reading and a line break, as Japanese Excel stores them."""
     plain = "<t>定員は何人か</t>".encode("ascii", "xmlcharrefreplace")
     assert plain in data or not name.endswith("sheet1.xml")
     return data.replace(
@@ -124,7 +124,7 @@ def phonetic(name: str, data: bytes) -> bytes:
 
 
 def vast(name: str, data: bytes) -> bytes:
-    """A sheet that says it has all rows and columns there can be."""
+    """A sheet with all possible rows and columns."""
     return data.replace(b'ref="A1:D2"', b'ref="A1:XFD1048576"')
 
 

@@ -1,4 +1,4 @@
-"""A file of answers as somebody reads it who looks at some rows."""
+"""A file of answers, read row by row."""
 
 import json
 from concurrent.futures import ThreadPoolExecutor
@@ -48,7 +48,7 @@ def test_it_follows_a_file_that_grows_and_is_put_in_order(written: Any) -> None:
         file.write(line)
         file.flush()
         rows.refresh()
-        # The end of the line is still to come.
+        # The line is unfinished.
         assert rows.numbers(failed=True) == [3]
         file.write(b"\n")
     assert rows.refresh()

@@ -219,7 +219,7 @@ def test_making_goes_on_after_a_stop(
     assert not (tmp_path / "b").exists()
     other = cli(*arguments, "--corpus=later", "--extra=docs")
     assert other.code == 2
-    assert "beginnings of a bundle with other contents" in other.err
+    assert "beginning of a bundle with other contents" in other.err
     # What a kill leaves.
     begun = tmp_path / ".b.making" / "files" / "corpora"
     begun.mkdir()
@@ -264,7 +264,7 @@ def test_signing(small: Path, tmp_path: Path, cli: Cli, monkeypatch: pytest.Monk
         (["--python=3.99"], "There is no Python 3.99 here"),
         (["--model=none"], "The model 'none' is not installed"),
         (["--source=main"], "'main' names no corpus and files"),
-        (["--since=/none"], "is no bundle"),
+        (["--since=/none"], "is not a bundle"),
         (["--standalone-python"], "fetched by uv"),
         (["--settings=/none"], "There is no file /none"),
         ([f"--settings={__file__}"], "test_bundle_install.py cannot be read"),

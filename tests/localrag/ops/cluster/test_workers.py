@@ -23,9 +23,8 @@ from localrag.corpus.asked_journal import checked, journal_of
 from localrag.corpus.config import load
 from localrag.corpus.workspace import Workspace
 from localrag.errors import ModelUnusable, NotFoundError, UsageError
-from localrag.ops.cluster.carrying import Parcel, Shelf
 from localrag.ops.cluster.running import RemoteAnswers, answers_on, chat_on, indexing_on
-from localrag.ops.cluster.workers import Cluster, Errand, Pool
+from localrag.ops.cluster.workers import Cluster, Errand, Parcel, Pool, Shelf
 from localrag.search.indexing.index import HERE, index
 from localrag.search.types import ModelCall, Query, Trace
 from localrag_indexes.manifest import current

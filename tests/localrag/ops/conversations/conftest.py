@@ -8,9 +8,10 @@ import pytest
 
 from localrag.answer.checking import Mismatch, MismatchKind
 from localrag.answer.types import Answer, Citation, Claim, Derivation, Nearest, Stage, Status, Step
+from localrag.corpus.database import Database
 from localrag.corpus.types import Locator, Passage, Triple
 from localrag.corpus.workspace import Workspace
-from localrag.ops.conversations.store import Conversations
+from localrag.ops.conversations.store import CONVERSATIONS, Conversations, Owner
 from localrag.search.types import Hit, ModelCall, StageRecord, Trace
 from localrag.text.facts import Fact, FactKind
 
@@ -23,14 +24,20 @@ def workspace(home: Path) -> Workspace:
 
 
 @pytest.fixture
-def conversations(workspace: Workspace) -> Iterator[Conversations]:
-    with Conversations.open(workspace) as opened:
+def file(workspace: Workspace) -> Database:
+    """The file that `conversations` writes; closed with them."""
+    return Database(workspace.conversations, CONVERSATIONS, create=True)
+
+
+@pytest.fixture
+def conversations(file: Database, workspace: Workspace) -> Iterator[Conversations]:
+    with Conversations(file, Owner(workspace.conversations.with_suffix(".locks"))) as opened:
         yield opened
 
 
 @pytest.fixture
 def answer() -> Callable[..., Answer]:
-    """Makes an answer with everything an answer can have; arguments replace parts of it."""
+    """Makes an answer with all possible parts; arguments replace some."""
 
     def make(**parts: Any) -> Answer:
         known = Stage.KNOWLEDGE

@@ -134,7 +134,7 @@ def test_what_is_deleted_is_gone(conversations: Conversations, answer: MakeAnswe
     ):
         with pytest.raises(NotFoundError, match="deleted"):
             missing()
-    # An id is never given twice: what remembers a deleted one finds nothing.
+    # Ids are not reused: a reference to a deleted one finds nothing.
     assert conversations.new().id > other.id
 
 

@@ -1,4 +1,4 @@
-"""The file of conversations: processes that are killed, others beside, damage, full disks."""
+"""The file of conversations: killed processes, other processes, damage, full disks."""
 
 import json
 import os
@@ -14,7 +14,7 @@ import pytest
 
 from localrag.answer.types import Answer, Status
 from localrag.corpus import database
-from localrag.corpus.database import connect
+from localrag.corpus.database import Database, connect
 from localrag.corpus.workspace import Workspace
 from localrag.errors import BusyError, NotFoundError, StorageError, StoreError
 from localrag.ops.conversations.store import (
@@ -57,11 +57,11 @@ def test_killed_in_the_middle_of_an_answer(
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
         assert process.stdout is not None
         talk = int(process.stdout.readline())
-        # Seen by another workbench while it goes on …
+        # Seen by another workbench meanwhile …
         assert conversations.turns(talk)[1].state is TurnState.ANSWERING
         assert conversations.list()[0].state is TurnState.ANSWERING
         os.kill(process.pid, signal.SIGKILL)
-    # … and after it was killed, by that one and by whoever comes later.
+    # … and after the kill, by the same one and later ones.
     for _ in range(2):
         first, second = conversations.turns(talk)
         assert (first.state, first.answer and first.answer.text) == (
@@ -83,7 +83,7 @@ def test_what_was_being_answered_when_it_was_closed(workspace: Workspace) -> Non
         assert leaving.turns(talk.id)[0].state is TurnState.ANSWERING
     with Conversations.open(workspace) as later:
         assert later.turns(talk.id)[0].state is TurnState.INTERRUPTED
-        # It can still be answered by somebody else, as a question of its own.
+        # Another process can still answer it, as a new question.
         later.begin(talk.id, Query("問い"), "main", "", "")
         assert [turn.state for turn in later.turns(talk.id)] == [
             TurnState.INTERRUPTED,
@@ -105,10 +105,13 @@ def test_two_workbenches_write_into_one_file(
 
 
 def test_a_file_that_is_locked_for_long(
-    conversations: Conversations, workspace: Workspace, monkeypatch: pytest.MonkeyPatch
+    file: Database,
+    conversations: Conversations,
+    workspace: Workspace,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(database, "_PATIENCE", 50)
-    with conversations._db.transaction(), Conversations.open(workspace) as other:
+    with file.transaction(), Conversations.open(workspace) as other:
         assert other.list() == []
         with pytest.raises(BusyError, match="Another process"):
             other.new()
@@ -116,15 +119,15 @@ def test_a_file_that_is_locked_for_long(
 
 @pytest.mark.parametrize(("table", "column"), [("answers", "body"), ("turns", "query")])
 def test_what_another_program_wrote(
-    conversations: Conversations, answer: MakeAnswer, table: str, column: str
+    file: Database, conversations: Conversations, answer: MakeAnswer, table: str, column: str
 ) -> None:
-    """What is left is valid JSON, and would be shown as what was asked or answered."""
+    """The result is valid JSON and must still be refused."""
     talk = conversations.new()
     for text in ("水位は？", "水位は何か"):
         turn = conversations.begin(talk.id, Query(text), "main", "", "")
         conversations.finish(turn.id, answer(text="水位は二メートル"), 1)
     key = "turn" if table == "answers" else "id"
-    conversations._db.write(
+    file.write(
         f"UPDATE {table} SET {column} = replace({column}, '水', '氷') WHERE {key} = ?", (turn.id,)
     )
     first, second = conversations.turns(talk.id)
@@ -139,7 +142,7 @@ def test_what_another_program_wrote(
 def test_a_letter_that_became_another_one_in_the_file(
     conversations: Conversations, workspace: Workspace, answer: MakeAnswer, word: str
 ) -> None:
-    """What is left is valid JSON, and would be shown as what was asked or answered."""
+    """The result is valid JSON and must still be refused."""
     talk = conversations.new()
     turn = conversations.begin(talk.id, Query("水位は？"), "main", "", "")
     conversations.finish(turn.id, answer(text="水位は二メートル"), 1)
@@ -150,7 +153,7 @@ def test_a_letter_that_became_another_one_in_the_file(
     workspace.conversations.write_bytes(changed)
     with (
         Conversations.open(workspace) as reopened,
-        pytest.raises(StoreError, match="what stands in it is not what was written"),
+        pytest.raises(StoreError, match="its content is not what was written"),
     ):
         reopened.turns(talk.id)
 
@@ -250,13 +253,13 @@ def test_a_file_of_the_first_version_is_lifted(workspace: Workspace, answer: Mak
     ],
 )
 def test_an_answer_that_cannot_be_read_hides_no_other(
-    conversations: Conversations, answer: MakeAnswer, body: str, cause: str
+    file: Database, conversations: Conversations, answer: MakeAnswer, body: str, cause: str
 ) -> None:
     talk = conversations.new()
     for text in ("甲", "乙"):
         turn = conversations.begin(talk.id, Query(text), "main", "", "")
         conversations.finish(turn.id, answer(), 1)
-    conversations._db.write("UPDATE answers SET body = ? WHERE turn = ?", (body, turn.id))
+    file.write("UPDATE answers SET body = ? WHERE turn = ?", (body, turn.id))
     first, second = conversations.turns(talk.id)
     assert first.answer is not None
     assert (second.state, second.answer) == (TurnState.ANSWERED, None)
@@ -288,18 +291,20 @@ def test_the_words_that_the_second_version_stored_are_told(answer: MakeAnswer) -
     now = json.loads(answer_as_kept(answer(doubts=())))
     now["version"] = 2
     now["answer"]["doubt"] = "query {1} was not asked"
-    now["answer"]["citations"][1]["problem"] = "the quote is empty"
+    now["answer"]["citations"][1]["problem"] = "the quotation is empty"
     now["answer"]["trace"]["stages"][0]["events"] = ["left out"]
     read = kept_answer(json.dumps(now))
     assert told(read.doubts) == "query {1} was not asked"
-    assert str(read.citations[1].problem) == "the quote is empty"
+    assert str(read.citations[1].problem) == "the quotation is empty"
     assert told(read.trace.events) == "left out"
 
 
-def test_a_question_that_cannot_be_read_is_told(conversations: Conversations) -> None:
+def test_a_question_that_cannot_be_read_is_told(
+    file: Database, conversations: Conversations
+) -> None:
     talk = conversations.new()
     conversations.begin(talk.id, Query("甲"), "main", "", "")
-    conversations._db.write("UPDATE turns SET query = '{', draft = '[1'")
+    file.write("UPDATE turns SET query = '{', draft = '[1'")
     [turn] = conversations.turns(talk.id)
     assert (turn.query, turn.cause) == (Query(""), "This question is damaged.")
 
@@ -321,13 +326,13 @@ def test_a_damaged_file_is_told_and_stays(workspace: Workspace) -> None:
 
 
 def test_a_full_disk_loses_nothing_that_was_written(
-    conversations: Conversations, answer: MakeAnswer
+    file: Database, conversations: Conversations, answer: MakeAnswer
 ) -> None:
     talk = conversations.new()
     turn = conversations.begin(talk.id, Query("甲"), "main", "", "")
     conversations.draft(turn.id, ["書きかけ"])
-    pages = conversations._db.rows("PRAGMA page_count")[0][0]
-    conversations._db.rows(f"PRAGMA max_page_count = {pages}")
+    pages = file.rows("PRAGMA page_count")[0][0]
+    file.rows(f"PRAGMA max_page_count = {pages}")
     long = answer(text="長" * 50_000)
     with pytest.raises(StorageError, match="is full"):
         conversations.finish(turn.id, long, 1)
@@ -335,7 +340,7 @@ def test_a_full_disk_loses_nothing_that_was_written(
         conversations.begin(talk.id, Query("問" * 50_000), "main", "", "")
     [read] = conversations.turns(talk.id)
     assert (read.state, read.draft) == (TurnState.ANSWERING, ("書きかけ",))
-    conversations._db.rows("PRAGMA max_page_count = 1000000")
+    file.rows("PRAGMA max_page_count = 1000000")
     conversations.finish(turn.id, long, 1)
     assert conversations.turns(talk.id)[0].answer is not None
 
@@ -346,18 +351,19 @@ def test_a_place_that_cannot_be_written(workspace: Workspace, tmp_path: Path) ->
         Conversations.open(Workspace(tmp_path / "file" / "home"))
     with Conversations.open(workspace) as conversations:
         talk = conversations.new()
-        # Stands in for a folder that cannot be written, which root can always do.
+        # Replaces a folder closed to writing, as root can always write.
         workspace.conversations.with_suffix(".locks").write_text("")
         with pytest.raises(StorageError, match="cannot be written"):
             conversations.begin(talk.id, Query("甲"), "main", "", "")
         assert conversations.turns(talk.id) == []
 
 
-def test_a_file_that_cannot_be_written_can_be_read(workspace: Workspace) -> None:
-    with Conversations.open(workspace) as conversations:
-        talk = conversations.new("題")
-        conversations.begin(talk.id, Query("甲"), "main", "", "")
-        conversations._db.rows("PRAGMA query_only = 1")
-        with pytest.raises(StorageError, match="readonly"):
-            conversations.rename(talk.id, "別の題")
-        assert [found.title for found in conversations.list("甲")] == ["題"]
+def test_a_file_that_cannot_be_written_can_be_read(
+    file: Database, conversations: Conversations
+) -> None:
+    talk = conversations.new("題")
+    conversations.begin(talk.id, Query("甲"), "main", "", "")
+    file.rows("PRAGMA query_only = 1")
+    with pytest.raises(StorageError, match="readonly"):
+        conversations.rename(talk.id, "別の題")
+    assert [found.title for found in conversations.list("甲")] == ["題"]

@@ -10,6 +10,7 @@ from localrag import language
 from localrag.answer.checking import MismatchKind
 from localrag.answer.types import Answer, Citation, Claim, Nearest, Status
 from localrag.answer.wording import MISMATCHES, STATUSES
+from localrag.corpus.database import Database
 from localrag.corpus.workspace import Workspace
 from localrag.errors import FileExistsAlready, NotFoundError, StorageError, UsageError
 from localrag.ops.conversations.export import conversation_blocks, export, file_name
@@ -58,7 +59,7 @@ def test_everything_an_answer_says_is_written(
         "### Derivation\n1. 定員は – 渡し舟の定員は十二人。 [1] (triples)\n2. 船長は – not found\n",
         "- 10 \\< 12\n### Citations\n",
         "1. 渡し舟法 第八条 · as of 2026-04-01\n   > 渡し守は\n   `F1#8.1`\n",
-        "2. F1#9 **rejected**: the passage does not hold the quote\n   > ない文\n",
+        "2. F1#9 **rejected**: the quotation is not in the passage\n   > ない文\n",
     ):
         assert part in text, text
     japanese = written(conversations, talk, "ja")
@@ -96,7 +97,9 @@ def test_every_status_and_every_mismatch_has_words() -> None:
     assert MISMATCHES.keys() == set(MismatchKind)
 
 
-def test_what_has_no_answer_says_why(conversations: Conversations, answer: MakeAnswer) -> None:
+def test_what_has_no_answer_says_why(
+    file: Database, conversations: Conversations, answer: MakeAnswer
+) -> None:
     talk = conversations.new().id
     assert "No question has been asked." in written(conversations, talk)
     asked = [conversations.begin(talk, Query(text), "main", "", "") for text in "甲乙丙丁"]
@@ -116,7 +119,7 @@ def test_what_has_no_answer_says_why(conversations: Conversations, answer: MakeA
     assert text.endswith(
         "**Unfinished: it is being answered.**\nWritten until then, and not checked:\n- \\# 半分"
     )
-    conversations._db.write("UPDATE answers SET body = '' WHERE turn = ?", (asked[2].id,))
+    file.write("UPDATE answers SET body = '' WHERE turn = ?", (asked[2].id,))
     text = written(conversations, talk)
     assert (
         "**The answer cannot be read.**\nThis answer is damaged. Ask the question again.\n" in text

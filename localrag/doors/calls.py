@@ -1,0 +1,395 @@
+"""Every call with its options, declared once for all doors.
+
+The command line makes its options from these models, HTTP and MCP their schemas. `Corpus.search`
+and `Corpus.ask` take the filters as keywords, the OpenAI protocol takes them in its field
+``localrag``. To add a filter, add a field to `Filtered` and use it in `Filtered.filters`.
+
+A call is data: it names a corpus and words that are looked up. Nothing of it reaches a path or a
+query parser.
+"""
+
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, fields
+from datetime import date
+from functools import cache
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, Self
+
+from localrag.errors import UsageError
+from localrag.language import N_
+
+# The help of the command line waits for this module, and not for Pydantic.
+if TYPE_CHECKING:
+    from pydantic import GetCoreSchemaHandler, TypeAdapter, ValidationError
+    from pydantic_core import CoreSchema
+
+    from localrag.corpus.store import CorpusStore
+    from localrag.search.types import Filters, Query
+
+LONGEST_QUESTION = 10_000
+"""Characters of a question; `localrag.search.query` has the same limit."""
+MOST_BEFORE = 50
+"""Earlier questions that a call may name."""
+
+
+@dataclass(frozen=True)
+class Typed:
+    """The spelling of a field on the command line; other fields are not there.
+
+    Attributes:
+        metavar: word for the value.
+        names: names of the option; none for an argument.
+        help: text of the command line, if it differs from the description.
+        most: largest number, if the command line allows a larger one.
+        words: join several words to one text.
+        stdin: ``-`` alone reads standard input.
+    """
+
+    metavar: str
+    names: tuple[str, ...] = ()
+    help: str = ""
+    most: int | None = None
+    words: bool = False
+    stdin: bool = False
+
+
+class _Read:
+    """A value read by a function before Pydantic checks it."""
+
+    def __init__(self, read: Callable[[object], object]) -> None:
+        self._read = read
+
+    def __get_pydantic_core_schema__(
+        self, source: Any, handler: "GetCoreSchemaHandler"
+    ) -> "CoreSchema":
+        from pydantic_core import core_schema
+
+        return core_schema.no_info_before_validator_function(self._read, handler(source))
+
+
+_DAY = re.compile(r"\d{4}-\d{2}-\d{2}", re.ASCII)
+
+
+def _iso_day(value: object) -> object:
+    # Pydantic alone would read the text of a number as a day.
+    if isinstance(value, str):
+        if not _DAY.fullmatch(value):
+            raise ValueError("write a day as 2024-04-01")
+        return date.fromisoformat(value)
+    return value
+
+
+def _as_whole(value: object) -> object:
+    return int(value) if isinstance(value, float) and value.is_integer() else value
+
+
+class _OrNull:
+    """An optional field: null means its default."""
+
+    def __get_pydantic_core_schema__(
+        self, source: Any, handler: "GetCoreSchemaHandler"
+    ) -> "CoreSchema":
+        from pydantic_core import core_schema
+
+        or_null = core_schema.nullable_schema(handler(source))
+        return core_schema.no_info_after_validator_function(_unless_null, or_null)
+
+
+def _unless_null(value: object) -> object:
+    if value is None:
+        from pydantic_core import PydanticUseDefault
+
+        raise PydanticUseDefault
+    return value
+
+
+class Bounds:
+    """Bounds of a value, named as in schemas of Pydantic: ``ge``, ``max_length``, ``pattern``."""
+
+    def __init__(self, **bounds: Any) -> None:
+        self.bounds = bounds
+
+    def __get_pydantic_core_schema__(self, source: Any, handler: "GetCoreSchemaHandler") -> Any:
+        return {**handler(source), **self.bounds}
+
+
+Day = Annotated[date, _Read(_iso_day)]
+"""A day, written as its JSON schema says."""
+WHOLE = _Read(_as_whole)
+"""For `Annotated`: JSON may write an integer as 15.0."""
+OR_NULL = _OrNull()
+"""For `Annotated`: many clients send null for a field without a value."""
+
+_Question = Annotated[str, Bounds(min_length=1, max_length=LONGEST_QUESTION)]
+_Written = Annotated[str, Bounds(min_length=1, max_length=2_000)]
+_Name = Annotated[str, Bounds(min_length=1, max_length=200)]
+_Several = Annotated[tuple[_Name, ...], Bounds(max_length=50), OR_NULL]
+_Label = Annotated[str, Bounds(max_length=200, pattern=r"^\s*[^\s=＝][^=＝]*[=＝][\s\S]*\S")]
+_Labels = Annotated[tuple[_Label, ...], Bounds(max_length=50), OR_NULL]
+_Layer = Literal["articles", "passages", "triples"]
+_Layers = Annotated[tuple[_Layer, ...], Bounds(max_length=50), OR_NULL]
+_Text = Annotated[str, Bounds(min_length=1, max_length=100_000)]
+
+
+def _field(default: Any = ..., *, description: str) -> Any:
+    told = {"description": description}
+    return field(metadata=told) if default is ... else field(default=default, metadata=told)
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Call:
+    """Fields of every call."""
+
+    # Strict: in JSON a number is no day.
+    __pydantic_config__: ClassVar[dict[str, object]] = {"extra": "forbid", "strict": True}
+
+    corpus: Annotated[
+        str, Bounds(max_length=64), OR_NULL, Typed(metavar="NAME", names=("--corpus", "-c"))
+    ] = _field("", description="Name of the corpus; without it, the setting corpus.")
+    as_of: Annotated[
+        Day | None,
+        Typed(
+            metavar="DATE",
+            names=("--as-of",),
+            help="The law as of this day (2020-04-01, 令和2年4月1日); without it "
+            "retrieval.as_of, else today.",
+        ),
+    ] = _field(None, description="The law as of this day; without it, today.")
+
+    @classmethod
+    def of(cls, **values: object) -> Self:
+        """A call with checked values; raises Pydantic's ValidationError."""
+        # Strictly, Pydantic takes values by name from JSON alone.
+        call: Self = adapter(cls).validate_python(values, strict=False)
+        return call
+
+    def settings(self) -> dict[str, object]:
+        """The settings of the call, by dotted key."""
+        return {"retrieval.as_of": self.as_of.isoformat()} if self.as_of else {}
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Filtered(Call):
+    """Filters, for every call that searches."""
+
+    law: Annotated[_Several, Typed(metavar="LAW", names=("--law",))] = _field(
+        (), description="Only these laws: ids, titles or abbreviations."
+    )
+    type: Annotated[_Several, Typed(metavar="TYPE", names=("--type",))] = _field(
+        (),
+        description="Only laws of these types: Act (法律), CabinetOrder (政令), "
+        "MinisterialOrdinance …",
+    )
+    layer: Annotated[_Layers, Typed(metavar="LAYER", names=("--layer",))] = _field(
+        (), description="Only these layers: articles, passages or triples."
+    )
+    date_from: Annotated[Day | None, Typed(metavar="DATE", names=("--from",))] = _field(
+        None, description="Only texts of this day or later."
+    )
+    date_to: Annotated[Day | None, Typed(metavar="DATE", names=("--to",))] = _field(
+        None, description="Only texts of this day or earlier."
+    )
+    where: Annotated[_Labels, Typed(metavar="KEY=VALUE", names=("--where",))] = _field(
+        (),
+        description="Only documents with this label: kind=Act or kind=法律, ministry=総務省, "
+        "chapter=罰則. Values of one key are alternatives. `overview` lists the labels.",
+    )
+
+    def filters(self, store: "CorpusStore") -> "Filters":
+        """The filters as a corpus knows them; raises as `localrag.search.finding.filters_of`."""
+        from localrag.search.finding import filters_of
+
+        return filters_of(
+            store,
+            laws=self.law,
+            law_types=self.type,
+            layers=self.layer,
+            date_from=self.date_from.isoformat() if self.date_from else "",
+            date_to=self.date_to.isoformat() if self.date_to else "",
+            where=self.where,
+        )
+
+
+def filtered(given: Mapping[str, object]) -> Filtered:
+    """Read filters by name, as Python gives them; a text counts as a list of one.
+
+    Raises:
+        UsageError: a name or a value is wrong.
+    """
+    known = {one.name: one for one in fields(Filtered)[len(fields(Call)) :]}
+    values: dict[str, object] = {}
+    for name, value in given.items():
+        if name not in known:
+            raise UsageError(
+                N_("There is no filter {name!r}."),
+                N_("There is: {known}."),
+                name=name,
+                known=", ".join(known),
+            )
+        is_list = known[name].default == ()
+        values[name] = [value] if is_list and isinstance(value, str) else value
+    from pydantic import ValidationError
+
+    try:
+        found: Filtered = adapter(Filtered).validate_python(values, strict=False)
+    except ValidationError as error:
+        raise UsageError(
+            N_("A filter has a wrong value: {problems}"), problems=problems(error)
+        ) from error
+    return found
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class SearchCall(Filtered):
+    """Find the passages that answer a query best; an id that it gives can be shown."""
+
+    query: Annotated[
+        _Question,
+        Typed(
+            metavar="QUERY",
+            help="Words or a question; several words are joined; - reads standard input.",
+            words=True,
+            stdin=True,
+        ),
+    ] = _field(description="Words or a question.")
+    k: Annotated[
+        Annotated[int, Bounds(ge=1, le=100), WHOLE] | None,
+        Typed(metavar="N", names=("-k",), most=1_000),
+    ] = _field(None, description="Number of passages; without it, the setting retrieval.k.")
+
+    def as_query(self, store: "CorpusStore") -> "Query":
+        """The query of the search; raises as `filters`."""
+        from localrag.search.types import Query
+
+        return Query(self.query, filters=self.filters(store))
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class AskCall(Filtered):
+    """Answer a question with verbatim quotations that code has checked."""
+
+    question: Annotated[
+        _Question,
+        Typed(
+            metavar="QUESTION",
+            help="The question; several words are joined; - reads standard input.",
+            words=True,
+            stdin=True,
+        ),
+    ] = _field(description="The question.")
+    options: Annotated[
+        tuple[_Written, ...],
+        Bounds(max_length=10),
+        OR_NULL,
+        Typed(metavar="TEXT", names=("--option",)),
+    ] = _field((), description="Options of a multiple-choice question, for methods that choose.")
+    after: Annotated[
+        tuple[_Question, ...],
+        Bounds(max_length=MOST_BEFORE),
+        OR_NULL,
+        Typed(metavar="QUESTION", names=("--after",)),
+    ] = _field((), description="Questions asked before, which this one may refer to; oldest first.")
+    model: Annotated[bool, OR_NULL] = _field(
+        True, description="Let the model of the settings write, if there is one; else quote only."
+    )
+
+    def settings(self) -> dict[str, object]:
+        """The settings of the call, by dotted key."""
+        quoting = {"chat.model": "", "method.name": "extractive"}
+        return super().settings() | ({} if self.model else quoting)
+
+    def as_query(self, store: "CorpusStore") -> "Query":
+        """The question with its options and filters; raises as `filters`."""
+        from localrag.search.types import Query
+
+        return Query(
+            self.question, options=self.options, filters=self.filters(store), history=self.after
+        )
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class ShowCall(Call):
+    """Show a provision with its relations, the provisions of a range, or the contents of a law."""
+
+    citation: Annotated[
+        _Written,
+        Typed(
+            metavar="CITATION",
+            help="A citation as you would write it, the id of a passage or a document, or the name "
+            "of a subject of triples.",
+            words=True,
+        ),
+    ] = _field(
+        description="A citation in any spelling (民法709条, 金商27の36), a range (民法709〜724条), "
+        "a law or a part of it (民法 第三編第五章), or the id of a passage."
+    )
+    most: Annotated[int, Bounds(ge=1, le=200), WHOLE, OR_NULL] = _field(
+        20, description="Provisions of a range that are shown."
+    )
+    as_read_by: Annotated[
+        str,
+        Bounds(max_length=2_000),
+        OR_NULL,
+        Typed(metavar="CITATION", names=("--as-read-by",)),
+    ] = _field(
+        "", description="Show the text with the words that this provision replaces (読替え)."
+    )
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class ResolveCall(Call):
+    """Tell which provisions citations mean; ambiguous and missing ones are listed."""
+
+    citation: _Written = _field(description="Citations as a person types them.")
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class HistoryCall(Call):
+    """Show the states of a provision, and what changed in each."""
+
+    citation: Annotated[_Written, Typed(metavar="CITATION", words=True)] = _field(
+        description="A provision, as you would cite it."
+    )
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class DiffCall(Call):
+    """Compare the states in which a law was on two days."""
+
+    law: Annotated[_Written, Typed(metavar="LAW")] = _field(
+        description="Title, abbreviation or id of a law."
+    )
+    before: Annotated[Day, Typed(metavar="DATE")] = _field(description="A day, such as 2015-12-27.")
+    after: Annotated[Day, Typed(metavar="DATE")] = _field(description="Another day.")
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class CheckCall(Call):
+    """Check what a text cites, quotes and says of laws against their text, without a model."""
+
+    text: _Text = _field(description="The text itself.")
+
+
+def adapter(kind: Any) -> "TypeAdapter[Any]":
+    """Reads a type from JSON, writes it, and knows its schema."""
+    return _adapter(kind)
+
+
+@cache
+def _adapter(kind: Any) -> "TypeAdapter[Any]":
+    from pydantic import TypeAdapter
+
+    return TypeAdapter(kind)
+
+
+def problems(error: "ValidationError") -> str:
+    """Name the wrong fields of a call, with the reasons."""
+    told = []
+    for one in error.errors(include_url=False, include_context=False, include_input=False):
+        place, words = ".".join(map(str, one["loc"])), _WORDS.get(one["type"], one["msg"])
+        told.append(f"{place}: {words}".removeprefix(": "))
+    return "; ".join(told)
+
+
+_WORDS = {"unexpected_keyword_argument": "Extra inputs are not permitted"}
+"""What Pydantic says of a field that is not there, the same for every type."""

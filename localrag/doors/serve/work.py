@@ -1,0 +1,226 @@
+"""The work of a server for each call, and its refusals.
+
+Clients call `WORK` by name; `localrag.doors.calls` declares the fields.
+"""
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from copy import copy
+from dataclasses import dataclass
+from functools import partial
+from pathlib import PurePath
+from typing import Any
+
+# Before Python 3.12 Pydantic needs the TypedDict of this package.
+from typing_extensions import TypedDict
+
+from localrag.answer import wording
+from localrag.answer.types import UNWATCHED, Watch
+from localrag.doors.as_json.checks import MOST_LISTED, CheckJson, check_as_json
+from localrag.doors.as_json.found import (
+    AnswerJson,
+    CorpusJson,
+    RetrievalJson,
+    answer_as_json,
+    corpus_as_json,
+    retrieval_as_json,
+)
+from localrag.doors.as_json.statutes import (
+    ComparisonJson,
+    HistoryJson,
+    LookedUpJson,
+    ResolutionJson,
+    comparison_as_json,
+    history_as_json,
+    looked_up_as_json,
+    resolution_as_json,
+)
+from localrag.doors.calls import (
+    AskCall,
+    Call,
+    CheckCall,
+    DiffCall,
+    HistoryCall,
+    ResolveCall,
+    SearchCall,
+    ShowCall,
+)
+from localrag.doors.session import Corpus, Session
+from localrag.errors import LocalragError, ModelUnusable
+from localrag.methods.answering import answering_method
+from localrag.page.answer import answer_blocks
+from localrag.page.markdown import markdown
+from localrag.page.provision import place
+from localrag.search.finding import resolve
+from localrag.search.provision import LookedUp
+from localrag_indexes.errors import IndexingError
+
+
+@dataclass(frozen=True)
+class Work:
+    """One kind of call.
+
+    Attributes:
+        takes: class of the call.
+        gives: type of the result, as JSON.
+        do: does the work; raises `LocalragError`.
+    """
+
+    takes: type[Call]
+    gives: Any
+    do: Callable[[Corpus, Any], Any]
+
+    @property
+    def about(self) -> str:
+        """The purpose of the call, in one sentence."""
+        return str(self.takes.__doc__)
+
+
+def _search(corpus: Corpus, call: SearchCall) -> RetrievalJson:
+    query = call.as_query(corpus.store)
+    return retrieval_as_json(query, corpus.search(query, call.k))
+
+
+def _show(corpus: Corpus, call: ShowCall) -> LookedUpJson:
+    if call.as_read_by:
+        shown = corpus.show(call.citation, as_read_by=call.as_read_by)
+        return looked_up_as_json(LookedUp((shown,)))
+    return looked_up_as_json(corpus.look_up(call.citation, call.most))
+
+
+def _resolve(corpus: Corpus, call: ResolveCall) -> ResolutionJson:
+    return resolution_as_json(resolve(corpus.store, call.citation))
+
+
+def _history(corpus: Corpus, call: HistoryCall) -> HistoryJson:
+    return history_as_json(corpus.history(call.citation))
+
+
+def _diff(corpus: Corpus, call: DiffCall) -> ComparisonJson:
+    return comparison_as_json(corpus.diff(call.law, call.before, call.after))
+
+
+def _check(corpus: Corpus, call: CheckCall) -> CheckJson:
+    return check_as_json(corpus.check(call.text), MOST_LISTED)
+
+
+class ToldJson(TypedDict):
+    """An answer as JSON, the reason for its status, and all of it as Markdown."""
+
+    answer: AnswerJson
+    verdict: str
+    markdown: str
+
+
+def answered(corpus: Corpus, call: AskCall, watch: Watch = UNWATCHED) -> ToldJson:
+    """Answer the question of a call; raises as `Corpus.ask`, and Cancelled if the watch says so."""
+    query = call.as_query(corpus.store)
+    answer = corpus.ask(query, watch)
+    shown = markdown(answer_blocks(answer, partial(place, corpus.store)))
+    return {
+        "answer": answer_as_json(query, answer),
+        "verdict": wording.verdict(answer),
+        "markdown": shown.strip(),
+    }
+
+
+def _ask(corpus: Corpus, call: AskCall) -> AnswerJson:
+    return answered(corpus, call)["answer"]
+
+
+WORK: Mapping[str, Work] = {
+    "search": Work(SearchCall, RetrievalJson, _search),
+    "show": Work(ShowCall, LookedUpJson, _show),
+    "resolve": Work(ResolveCall, ResolutionJson, _resolve),
+    "history": Work(HistoryCall, HistoryJson, _history),
+    "diff": Work(DiffCall, ComparisonJson, _diff),
+    "check": Work(CheckCall, CheckJson, _check),
+    "ask": Work(AskCall, AnswerJson, _ask),
+}
+"""Every call by its name: a tool of `mcp`, a route of `serve`."""
+
+TOLD = "told"
+"""The name of a question whose answer people are to read."""
+
+EVERY: Mapping[str, Work] = {**WORK, TOLD: Work(AskCall, ToldJson, answered)}
+"""Every kind of work, those too that no client calls by its name."""
+
+
+def writes(session: Session, call: AskCall) -> bool:
+    """Whether a model takes part in an answer.
+
+    Raises:
+        ConfigError: the settings are not valid.
+        UsageError: they name no answering method, or the corpus name is not valid.
+    """
+    opened = session.with_settings(call.settings()).corpus(call.corpus)
+    return answering_method(opened.config).needs_model
+
+
+def corpora_of(session: Session, names: Sequence[str]) -> list[CorpusJson]:
+    """Describe corpora; raises as `corpus_as_json`."""
+    return [corpus_as_json(session.workspace.corpus(name)) for name in names]
+
+
+@dataclass(frozen=True)
+class Refusal:
+    """Why a call has no result; it can cross from one process to another.
+
+    Attributes:
+        kind: name of the error.
+        cause, cure: cause and cure, without paths.
+        code: exit code of the command line.
+        transient: the same call can succeed later.
+        within: the words with paths, for the log, or "".
+    """
+
+    kind: str
+    cause: str
+    cure: str
+    code: int
+    transient: bool = False
+    within: str = ""
+
+    @classmethod
+    def of(cls, error: LocalragError) -> "Refusal":
+        """Turn an error into a refusal in the language in use."""
+        transient = isinstance(error, ModelUnusable) and error.transient
+        kind = next(one.__name__ for one in type(error).__mro__ if one.__module__ == _ERRORS)
+        shown = copy(error)
+        shown.fields = {name: _placeless(value) for name, value in error.fields.items()}
+        cause, cure = map(_without_paths, (shown.cause, shown.cure))
+        within = str(error)
+        if within == f"{cause} {cure}".strip():
+            within = ""
+        return cls(kind, cause, cure, error.exit_code, transient, within)
+
+    def __str__(self) -> str:
+        return f"{self.cause} {self.cure}".strip()
+
+
+_ERRORS = LocalragError.__module__
+# A path from the root on, of two names at least, and its last name. Addresses of this server stay.
+_PATH = re.compile(
+    r"(?<![\w:/.~])(?:~|[A-Za-z]:)?[/\\](?!v1/)(?:[^\s/\\'\"`<>|:;,、。（）「」()]+[/\\])+"
+    r"([^\s/\\'\"`<>|:;,、。（）「」()]*)"
+)
+
+
+def _placeless(value: object) -> object:
+    match value:
+        case PurePath():
+            return value.name
+        case str() if PurePath(value).is_absolute():
+            return PurePath(value).name
+        case OSError(errno=int(number), strerror=str(reason), filename=str(file)):
+            return OSError(number, reason, PurePath(file).name)
+        case IndexingError():
+            inner = copy(value)
+            inner.fields = {name: _placeless(of) for name, of in value.fields.items()}
+            return inner
+        case _:
+            return value
+
+
+def _without_paths(text: str) -> str:
+    return _PATH.sub(lambda path: path[1] or "…", text)

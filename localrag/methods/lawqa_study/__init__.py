@@ -1,1 +1,0 @@
-"""Ways of answering questions with options: the published study of lawqa_jp."""

@@ -1,1 +1,0 @@
-"""Ways of answering questions that take several steps, after papers on multi-hop questions."""

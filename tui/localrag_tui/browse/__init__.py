@@ -1,1 +1,0 @@
-"""Reading: the tree of a corpus, type-ahead over its laws, two provisions side by side."""
