@@ -265,11 +265,11 @@ SPOILED: dict[str, tuple[Callable[[Members], Members], str]] = {
     "a file more": (lambda m: [("more.txt", b"x"), *m], "more.txt is missing, or not in"),
     "no manifest": (lambda m: m[:-1], "its end is missing"),
     "out of it": (lambda m: [("../evil", b"x"), *m], r"\.\./evil does not belong in a backup"),
-    "absolute": (lambda m: [("/etc/evil", b"x"), *m], "/etc/evil is nothing"),
+    "absolute": (lambda m: [("/etc/evil", b"x"), *m], "/etc/evil does not belong"),
     "no name": (lambda m: [("", b"x"), *m], ":  does not belong in a backup"),
     "a dot": (lambda m: [(".", b"x"), *m], r": \. does not belong in a backup"),
-    "a folder as a file": (lambda m: [("./corpora", b"x"), *m], "corpora is nothing"),
-    "a model": (lambda m: [("models/evil", b"x"), *m], "models/evil is nothing"),
+    "a folder as a file": (lambda m: [("./corpora", b"x"), *m], "corpora does not belong"),
+    "a model": (lambda m: [("models/evil", b"x"), *m], "models/evil does not belong"),
     "twice": (lambda m: [m[0], *m], "is in it twice"),
     "behind the end": (lambda m: [*m, ("late", b"x")], "late is after the end"),
     "empty manifest": (lambda m: [*m[:-1], ("manifest.json", b"{}")], "manifest is damaged"),
@@ -325,7 +325,7 @@ def test_a_sparse_file_that_would_fill_the_disk(sample: Path, tmp_path: Path) ->
         info.size = 1
         with tarfile.open(path, "w", format=tarfile.PAX_FORMAT) as tar:
             tar.addfile(info, io.BytesIO(b"x"))
-        with pytest.raises(InputError, match=r"more.txt is nothing|manifest is damaged"):
+        with pytest.raises(InputError, match=r"more.txt does not belong|manifest is damaged"):
             restore(Workspace.locate(), path)
 
 
@@ -367,7 +367,7 @@ def test_one_corpus_alone(sample: Path, tmp_path: Path) -> None:
         "indexes",
         "manifest.json",
     }
-    with pytest.raises(InputError, match="it holds the corpus 'main' alone"):
+    with pytest.raises(InputError, match="it has the corpus 'main' alone"):
         restore(workspace, alone)
     with pytest.raises(InputError, match="is not a backup of one corpus"):
         restore_corpus(workspace, whole)

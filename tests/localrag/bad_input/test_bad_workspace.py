@@ -119,7 +119,7 @@ def test_a_row_that_was_changed_in_the_store_is_told(
         connection.execute(f"UPDATE {table} SET {column} = {value}")
     told = cli(*shown)
     assert told.code == 5
-    assert "is damaged (what stands of" in told.err
+    assert "is not as it was stored)" in told.err
     assert told.out == ""
     finding = next(f for f in cli("doctor", "--json").json if f["check"] == "store main")
     assert "are not as they were stored" in finding["detail"]

@@ -13,6 +13,7 @@ from localrag.corpus.types import PASSAGES, Document, Locator, Passage
 from localrag.corpus.workspace import Workspace
 from localrag_tui.app import Workbench
 from localrag_tui.screen import WorkbenchScreen
+from localrag_tui.shell.look import sheets
 from localrag_tui.source.pane import SourcePane
 
 ACT, ORDER, RULE = "599AC0000000001", "599CO0000000002", "599M60000800003"
@@ -22,6 +23,7 @@ class PaneScreen(WorkbenchScreen):
     """Nothing but the pane."""
 
     MODE = "read"
+    CSS_PATH = sheets("parts", "source")
 
     def body(self) -> ComposeResult:
         yield SourcePane()
