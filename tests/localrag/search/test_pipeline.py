@@ -51,7 +51,7 @@ def test_a_provision_named_in_any_spelling_comes_first(retriever: Retriever, que
 def test_a_delegation_is_followed_to_the_order_that_fills_it_in(retriever: Retriever) -> None:
     retrieval = retriever.search(Query(f"{title(retriever, ACT)}第八条第一項の基準"), 5)
     order = next(hit for hit in retrieval.hits if hit.passage.id == f"{ORDER}#4")
-    assert str(order.reason).startswith("fills in 渡し舟の安全及び活用に関する法律 第八条")
+    assert str(order.reason).startswith("implements 渡し舟の安全及び活用に関する法律 第八条")
 
 
 def test_a_provision_named_in_an_option_is_found(retriever: Retriever) -> None:
