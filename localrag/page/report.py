@@ -195,7 +195,7 @@ def _template() -> "Template":
     from jinja2 import Environment, PackageLoader, StrictUndefined
 
     environment = Environment(
-        loader=PackageLoader("localrag", "export"),
+        loader=PackageLoader("localrag", "page"),
         undefined=StrictUndefined,
         autoescape=True,
         finalize=lambda value: harmless(value) if type(value) is str else value,

@@ -17,7 +17,7 @@ def test_without_a_terminal_it_says_so_and_touches_nothing(cli, home):
         (["tui"], 2, "needs a terminal"),
         (["--home", "elsewhere", "tui"], 2, "needs a terminal"),
         (["--set", "language=ja", "--home=elsewhere", "tui"], 2, "端末が必要"),
-        (["--set", "nonsense", "tui"], 2, "--set 'nonsense' is no assignment"),
+        (["--set", "nonsense", "tui"], 2, "--set 'nonsense' is not an assignment"),
         (["--set", "retrieval.kk=5", "tui"], 2, "there is no setting 'retrieval.kk'"),
         (["--lang", "ja", "tui"], 2, "端末が必要"),
         (["--home", "tui"], 0, "Every verb explains itself"),
