@@ -75,8 +75,8 @@ def test_a_setting_is_declared_with_its_method(tmp_path: Path) -> None:
     ("key", "value", "said"),
     [
         ("method.treshold", 0.5, "Did you mean 'method.threshold'?"),
-        ("method.threshold", 5, "it has to be 1 or less"),
-        ("method.stages", "4", "it has to be one of"),
+        ("method.threshold", 5, "it must be 1 or less"),
+        ("method.stages", "4", "it must be one of"),
     ],
 )
 def test_a_wrong_setting_of_a_method_is_named(key: str, value: object, said: str) -> None:
