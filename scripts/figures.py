@@ -12,7 +12,7 @@ from localrag.corpus.durable import replace_text
 DOCUMENTS = Path(__file__).parents[1] / "docs"
 PAGES = ("figures.md", "ja/figures.md")
 _HEADS = (
-    "| what | figure | n | printed by | commit |",
+    "| measured | figure | n | printed by | commit |",
     "| 内容 | 数値 | n | 出すコマンド | コミット |",
 )
 _MARK = "<!-- tables -->"

@@ -57,20 +57,19 @@ _SAID = ("corpus", ".stamp", ".generation", "index.bm25.count", "embedding.model
 """Endings of settings that every row shows or implies."""
 
 _HEAD = (
-    "This document is written by `scripts/results.py` from the folders of finished evaluations; "
-    "nothing in it is entered by hand. What needs a model and was not run is marked **not measured "
-    "here**, with the command that measures it. The model: "
+    "`scripts/results.py` writes this document from the folders of finished evaluations; nothing "
+    "in it is entered by hand. Methods not yet run with their model are marked **not measured "
+    "here**, with the command to measure them. The model: "
     f"`localrag models pull {_MODEL}`; the questions and the laws: `localrag data list`.",
-    "Only open models count: an entry whose chat model, embedder or reranker is neither in the "
-    "catalogue (`localrag models list`) nor one of those that `make lab` installs is left out, so "
-    "that no test model can enter. Published figures were measured by others, on other questions, "
-    "corpora and settings: they stand beside ours, not against them. No question is answered by "
-    "weights that were fitted on it; a prompt that was optimised on it is named under conditions. "
-    "Where answers are in free text, the score is exact match, that of the English multi-hop "
-    "questions F1 over words. "
-    "The signs of statute-lexical were chosen with the training "
-    "questions in view, the wordings of staged-symbolic with half of them and all predicates, so "
-    "their figures on these are those of development: expect less on others.",
+    "Only open models count, so no test model can enter. An entry is left out if its chat model, "
+    "embedder or reranker is neither in the catalogue (`localrag models list`) nor installed by "
+    "`make lab`. Published figures were measured by others, on other questions, corpora and "
+    "settings: read them beside ours, not against them. No question is answered by weights fitted "
+    "on it. If a prompt was optimised on it, conditions name the prompt. For answers in free text "
+    "the score is exact match; for the English multi-hop questions it is F1 over words. The signs "
+    "of statute-lexical were chosen with the training questions in view. The wordings of "
+    "staged-symbolic were chosen with half of them and all predicates in view. So these are "
+    "figures of development: expect less on others.",
 )
 
 
@@ -382,20 +381,20 @@ def _beforehand(dataset: Dataset) -> Iterator[str]:
         vectors = _localrag(f"index --corpus {corpus}", _EMBEDDING, _WHOLE)
         yield (
             f"Search by meaning needs vectors, made once: `localrag models pull {_EMBEDDER}`, then "
-            f"`{vectors}`. Without them BM25 stands in, and conditions say so."
+            f"`{vectors}`. Without them BM25 is used, and conditions say so."
         )
     methods = list(map(method, _asked(dataset)))
     if any(one.staged for one in methods):
         yield (
-            "Stage 2 searches documents, stage 1 triples: where the corpus has no documents yet, "
+            "Stage 2 searches documents, stage 1 triples: if the corpus has no documents yet, "
             f"add some (a dump of Japanese Wikipedia: `localrag add DUMP --corpus {corpus}`)."
         )
     first, *others = (split.name for split in dataset.splits)
     if others and any(one.writes_queries for one in methods):
         yield (
             f"Prompts are optimised on the split {plain(first)} and measured on {plain(others[0])}."
-            " An answer to a question that the prompt was optimised on is noted: in the report of "
-            "the run always, under conditions where it is half of the answers or more."
+            " An answer to a question used to optimise the prompt is noted: in the report of the "
+            "run always, under conditions if it is half of the answers or more."
         )
 
 
