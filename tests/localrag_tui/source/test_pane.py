@@ -380,8 +380,8 @@ async def test_what_is_not_there_is_told_and_what_was_read_stays(
         for _ in range(5):
             await pane.action_step(-1)
         await until(pilot, lambda: "第三条（渡し守の資格）" in shown(app))
-        assert pane.check_action("back", ())
-        assert not pane.check_action("forward", ())
+        assert pane.check_action("step", (-1,))
+        assert not pane.check_action("step", (1,))
 
 
 async def test_a_law_outside_the_corpus_is_named(reader, pane_of, until, shown, bench_home):
@@ -448,7 +448,7 @@ async def test_what_is_only_looked_at_is_not_gone_back_to(reader, pane_of, until
         pane = pane_of(pilot)
         for number in (1, 2, 8):
             await pane.open(Spot(ORDER, number, number), preview=True)
-        assert not pane.check_action("back", ())
+        assert not pane.check_action("step", (-1,))
         await pane.jump("渡し舟法8条")
         await pane.open(Spot(ORDER, 20, 20), preview=True)
         await pane.open(Spot(ORDER, 30, 30), preview=True)
@@ -456,7 +456,7 @@ async def test_what_is_only_looked_at_is_not_gone_back_to(reader, pane_of, until
         await until(pilot, lambda: "第八条（運航の制限）" in shown(app))
         await pilot.press("backspace")
         await until(pilot, lambda: pane.spot == Spot(ORDER, 8, 8))
-        assert not pane.check_action("back", ())
+        assert not pane.check_action("step", (-1,))
         pane.clear()
         await until(pilot, lambda: "Nothing is open yet" in shown(app))
         assert "渡し舟" not in shown(app)
@@ -464,7 +464,7 @@ async def test_what_is_only_looked_at_is_not_gone_back_to(reader, pane_of, until
         await pilot.press("down", "right", "enter", "c", "backspace", "alt+right", "slash", "r")
         await pane.jump("渡し舟法8条")
         await until(pilot, lambda: "第八条（運航の制限）" in shown(app))
-        assert not pane.check_action("back", ())
+        assert not pane.check_action("step", (-1,))
 
 
 async def test_a_pane_may_be_closed_while_it_looks_something_up(reader, pane_of, until):
