@@ -35,7 +35,7 @@ def test_why_it_was_found_is_told_with_its_place():
         place=("第一章　総則", "第一節"),
     )
     assert lines(row, 100)[2] == (
-        "    expanded  ·  fills in 渡し舟法 第二条  ·  第一章　総則 › 第一節  ·  score 1.250"
+        "    expanded  ·  implements 渡し舟法 第二条  ·  第一章　総則 › 第一節  ·  score 1.250"
     )
     row = HitRow(hit(by_model=(Label("field", "海運"),)))
     assert lines(row, 100)[2] == "    expanded  ·  told by a model: field=海運  ·  score 1.250"
