@@ -171,11 +171,11 @@ async def test_rejected_quotations_and_nothing_found(
     async with app.run_test(size=(140, 40), notifications=True) as pilot:
         await ask(pilot, "how high?")
         await until(
-            pilot, lambda: "unsupported  an answer was made, but what it cites" in shown(app)
+            pilot, lambda: "unsupported  an answer was made, but the cited text" in shown(app)
         )
         await until(pilot, lambda: "[2] rejected: " in shown(app))
         await until(pilot, lambda: "(the quotation is not in" in shown(app))
-        await until(pilot, lambda: "code cites these sentences: " in shown(app))
+        await until(pilot, lambda: "code chose these sentences: " in shown(app))
         assert "  this figure is not in the cited text: 二百メートル" in shown(app)
         await until(pilot, lambda: "  as of 2026-04-01" in shown(app))
         await until(pilot, lambda: app.screen.query_one(SourcePane).spot is not None)
