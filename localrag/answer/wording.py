@@ -45,39 +45,37 @@ FAILURES: Mapping[str, str] = {
 """Why a question has no answer, in short, by name of the error."""
 
 MISMATCHES: Mapping[str, str] = {
-    MismatchKind.FIGURE: N_("this figure is not in what it cites"),
-    MismatchKind.DATE: N_("this date is not in what it cites"),
-    MismatchKind.PERIOD: N_("this period is not in what it cites"),
-    MismatchKind.SHARE: N_("this share is not in what it cites"),
-    MismatchKind.AMOUNT: N_("this amount is not in what it cites"),
-    MismatchKind.PROVISION: N_("this provision is not in what it cites"),
-    MismatchKind.NAME: N_("this name is not in what it cites"),
-    MismatchKind.COUNTERPART: N_("what it cites says another word of the same kind"),
-    MismatchKind.ROLE: N_("in what it cites this is whom it is done to"),
-    MismatchKind.NEGATION: N_("its negation is not that of what it cites"),
-    MismatchKind.EXCEPTION: N_("its exception is not that of what it cites"),
-    MismatchKind.BOUND: N_("its bound is not that of what it cites"),
-    MismatchKind.MODALITY: N_("its may or must is not that of what it cites"),
-    MismatchKind.WORDS: N_("what it cites speaks of other things"),
-    MismatchKind.SUBJECT: N_("it does not speak of what was asked about"),
-    MismatchKind.ANSWER: N_("it is not the kind of answer that was asked for"),
+    MismatchKind.FIGURE: N_("this figure is not in the cited text"),
+    MismatchKind.DATE: N_("this date is not in the cited text"),
+    MismatchKind.PERIOD: N_("this period is not in the cited text"),
+    MismatchKind.SHARE: N_("this share is not in the cited text"),
+    MismatchKind.AMOUNT: N_("this amount is not in the cited text"),
+    MismatchKind.PROVISION: N_("this provision is not in the cited text"),
+    MismatchKind.NAME: N_("this name is not in the cited text"),
+    MismatchKind.COUNTERPART: N_("the cited text has another word of the same kind"),
+    MismatchKind.ROLE: N_("in the cited text, actor and recipient are reversed"),
+    MismatchKind.NEGATION: N_("its negation differs from the cited text"),
+    MismatchKind.EXCEPTION: N_("its exception differs from the cited text"),
+    MismatchKind.BOUND: N_("its bound differs from the cited text"),
+    MismatchKind.MODALITY: N_("its may or must differs from the cited text"),
+    MismatchKind.WORDS: N_("the cited text is about other things"),
+    MismatchKind.SUBJECT: N_("it is not about the subject of the question"),
+    MismatchKind.ANSWER: N_("it is not the kind of answer asked for"),
     MismatchKind.REPEATS: N_("it only repeats the question"),
-    MismatchKind.READING: N_("reading it again, the model does not find it in what it cites"),
+    MismatchKind.READING: N_("reading it again, the model does not find it in the cited text"),
 }
 """Problems of claims."""
 
 _UNSUPPORTED = {
-    MismatchKind.WORDS: N_("an answer was made, but what it cites speaks of other things"),
+    MismatchKind.WORDS: N_("an answer was made, but the cited text is about other things"),
     MismatchKind.SUBJECT: N_(
-        "an answer was made, but what it cites does not speak of what was asked about"
+        "an answer was made, but the cited text is not about the subject of the question"
     ),
     MismatchKind.READING: N_(
-        "an answer was made, but reading it again, the model does not find it in what it cites"
+        "an answer was made, but reading it again, the model does not find it in the cited text"
     ),
     MismatchKind.REPEATS: N_("an answer was made, but it only repeats the question"),
-    MismatchKind.ANSWER: N_(
-        "an answer was made, but it is not the kind of answer that was asked for"
-    ),
+    MismatchKind.ANSWER: N_("an answer was made, but it is not the kind of answer asked for"),
 }
 """Why an answer with full citations is unsupported, worst first."""
 
@@ -170,13 +168,13 @@ def verdict(answer: Answer, shown: int | None = None) -> str:
         if FactKind.FILTERS_LEAVE_NOTHING in told_of or (left and not left.fields["n"]):
             return _("the filters leave nothing of this corpus to answer from")
         if left:
-            return _("nothing in what the filters leave of this corpus supports an answer")
+            return _("nothing in the part of this corpus matched by the filters supports an answer")
         return _("nothing in this corpus supports an answer")
     if answer.status is Status.UNSUPPORTED:
         kinds = {one.kind for claim in answer.claims for one in claim.mismatches}
         if kinds and kinds <= _UNSUPPORTED.keys():
             return _(next(words for kind, words in _UNSUPPORTED.items() if kind in kinds))
-        return _("an answer was made, but what it cites does not say all of it")
+        return _("an answer was made, but the cited text does not say all of it")
     if answer.status is Status.QUOTED and answer.trace.calls:
         return _(
             "the model finds no answer; this comes nearest, word for word; whether it answers is "
@@ -187,8 +185,8 @@ def verdict(answer: Answer, shown: int | None = None) -> str:
     quotations = sum(citation.verified for citation in answer.citations)
     if answer.claims and not answer.label:
         return ngettext(
-            "all that it claims stands in {n} quotation, found word for word in the source",
-            "all that it claims stands in {n} quotations, found word for word in the source",
+            "every claim is in {n} quotation, found word for word in the source",
+            "every claim is in {n} quotations, found word for word in the source",
             quotations,
         ).format(n=quotations)
     found = ngettext(
@@ -253,7 +251,7 @@ def mismatch(kind: str, written: str, claim: str) -> str:
 
 def moved() -> str:
     """The remark on a claim with citations replaced by code."""
-    return _("code cites these sentences: those of the model do not say it")
+    return _("code chose these sentences: the model's own do not support the claim")
 
 
 def state(
@@ -345,7 +343,7 @@ def changes(label: str) -> str:
 
 def beside() -> str:
     """The remark on a quotation or hit outside the laws named."""
-    return _("of a law that the question does not name")
+    return _("of a law not named in the question")
 
 
 def by_model(hit: Hit) -> str:
@@ -358,9 +356,7 @@ def by_model(hit: Hit) -> str:
 
 def made_by_code(text: "ReadText") -> str:
     """The heading of a text as another provision reads it."""
-    told = _(
-        "Made by code, no text of a law: as {by} has it read. 【 】 is read in the place of 〔 〕."
-    )
+    told = _("Made by code, not the text of a law: {by} replaces the words. 【 】 replaces 〔 〕.")
     return told.format(by=text.by.header)
 
 
@@ -372,7 +368,7 @@ def as_read(text: "ReadText") -> Iterator[tuple[str, str]]:
 
 def not_made() -> str:
     """The heading of readings code could not apply."""
-    return _("Readings that were not made")
+    return _("Replacements not made")
 
 
 def replacement(words: "ReadWords") -> tuple[str, str]:
@@ -381,13 +377,13 @@ def replacement(words: "ReadWords") -> tuple[str, str]:
     if words.times == 0:
         note = _("  (these words are not found there)")
     elif words.times is None:
-        note = _("  (not checked: code cannot tell where these words stand)")
+        note = _("  (not checked: code cannot locate these words)")
     return f"「{words.replaced}」→「{words.replacing}」", note
 
 
 def untold() -> str:
     """The remark on provisions code cannot identify."""
-    return _("  (code cannot tell which provisions these are)")
+    return _("  (code cannot identify these provisions)")
 
 
 def origin(step: Step) -> str:

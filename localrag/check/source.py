@@ -223,7 +223,7 @@ def opened(path: Path, limits: Limits | None = None) -> Source:
             name=path.name,
         )
     (document,) = documents
-    omissions[N_("files inside it, which were not checked"), False] += within
+    omissions[N_("files inside it, not checked"), False] += within
     # Reports give line numbers of text files, so lines stay.
     is_plain = document.kind == "text" and path.suffix.lower() in _TEXT_FILES
     text = decode(path.read_bytes()) if is_plain else document.text

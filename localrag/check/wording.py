@@ -82,8 +82,9 @@ def notes(report: CheckReport) -> list[str]:
     if report.without_difference:
         told.append(
             _(
-                "No difference found: figures, bounds, words and what must or must not be done. "
-                "Who does what to whom, conditions left out, and 及び for 又は are not compared."
+                '"No difference found" means: figures, bounds, words, duties and prohibitions '
+                "agree. Subjects, objects, missing conditions, and 及び for 又は are not "
+                "compared."
             )
         )
     return told

@@ -142,11 +142,11 @@ def _broken(path: Path, line: int) -> StoreError:
     # A line has the digest of the line before: either of the two may have been changed.
     cure = (
         N_(
-            "Compare it with a copy: line {before} or line {line} was changed, or what stood "
-            "between them is missing; what stands before line {before} is as it was written."
+            "Compare it with a copy: line {before} or {line} was changed, or lines between them "
+            "are missing. The lines before line {before} are unchanged."
         )
         if line > 1
-        else N_("Compare it with a copy: line 1 was changed, or what stood before it is missing.")
+        else N_("Compare it with a copy: line 1 was changed, or lines before it are missing.")
     )
     return StoreError(
         N_("{path} was changed: line {line} does not follow the one before it."),

@@ -54,7 +54,7 @@ class JournalConfig(_Section):
     """The journal of questions."""
 
     questions: bool = Field(
-        False, description="write down who asked what, in asked.jsonl of the workspace"
+        False, description="record every question and its asker in asked.jsonl of the workspace"
     )
 
 
@@ -87,11 +87,11 @@ class RetrievalConfig(_Section):
         description="weight of the meaning when fused; 0.4 of it for provisions",
     )
     fusion: Literal["scores", "ranks"] = Field(
-        "scores", description="what words and meaning are fused by"
+        "scores", description="method of fusing words and meaning"
     )
     fusion_k: int = Field(60, ge=1, description="k of reciprocal rank fusion, for fusion = ranks")
     follow_titles: bool = Field(
-        True, description="add documents whose titles stand in the text of the best hits"
+        True, description="add documents with titles found in the text of the best hits"
     )
     rerank_depth: int = Field(30, ge=1, le=1000, description="hits a reranker reads")
     as_of: str = Field("", description="day (ISO) whose law is searched and shown; empty: today")
@@ -117,7 +117,9 @@ class ChatConfig(_Section):
     server: str = Field(
         "", description="address of the model server; several that have the model: a list of them"
     )
-    context: int = Field(0, ge=0, description="tokens of prompt and reply; 0: what the model has")
+    context: int = Field(
+        0, ge=0, description="tokens of prompt and reply; 0: the model's own number"
+    )
     max_tokens: int = Field(1024, ge=1, description="tokens of a reply at most")
     temperature: float = Field(0.0, ge=0, le=2, description="0 takes the likeliest token")
     seed: int = Field(0, ge=0, description="of the sampling")
@@ -128,7 +130,7 @@ class ChatConfig(_Section):
         description="before it answers from laws, the model puts the question into their words",
     )
     second_reading: bool = Field(
-        False, description="ask the model once more whether what it cites says what it claims"
+        False, description="ask the model once more whether the cited text supports the claim"
     )
 
     @field_validator("server", mode="before")
@@ -168,8 +170,8 @@ class EmbeddingConfig(_Section):
     server: str = Field("", description="address of the model server")
     provisions: Provisions = Field(
         "openings",
-        description="of a provision of a statute its heading and first words, or all of it, which "
-        "takes ten times as long",
+        description="for a provision of a statute: its heading and first words, or all of it "
+        "(ten times slower)",
     )
 
 
@@ -200,11 +202,11 @@ class TuiConfig(_Section):
 class ServeConfig(_Section):
     """The HTTP server (localrag serve)."""
 
-    host: str = Field("127.0.0.1", min_length=1, description="address that is listened on")
-    port: int = Field(8080, ge=0, le=65535, description="port; 0: any that is free")
+    host: str = Field("127.0.0.1", min_length=1, description="address to listen on")
+    port: int = Field(8080, ge=0, le=65535, description="port; 0: any free port")
     names: str = Field(
         "",
-        description="names by which clients may call it besides that of the address, separated by "
+        description="further names of the server for clients, besides the address, separated by "
         "commas",
     )
     certificate: str = Field("", description="file of the TLS certificate (PEM); empty: no TLS")
@@ -221,13 +223,13 @@ class ServeConfig(_Section):
     patience: float = Field(
         30.0, gt=0, description="seconds in which a client has to send a request, or take a piece"
     )
-    log_questions: bool = Field(False, description="write what is asked into the log")
+    log_questions: bool = Field(False, description="write questions into the log")
 
 
 class Config(_Section):
     """Every setting of localrag."""
 
-    corpus: str = Field("main", min_length=1, description="corpus used where none is named")
+    corpus: str = Field("main", min_length=1, description="corpus used if none is named")
     language: Literal["auto", "en", "ja"] = Field(
         "auto",
         description="of everything shown; auto: in the workbench as chosen there, else as the "

@@ -190,7 +190,7 @@ class Database:
         """
         try:
             if lacking := self._lacking():
-                return [_("The store lacks {columns}.").format(columns=_(", ").join(lacking))]
+                return [_("The store has no {columns}.").format(columns=_(", ").join(lacking))]
             problems = [
                 _("SQLite reports: {problem}").format(problem=line)
                 for (line,) in self.rows("PRAGMA integrity_check(10)")
@@ -312,7 +312,7 @@ class Database:
                     "The {name} {path} has version {found}; this localrag knows versions up to "
                     "{version}."
                 ),
-                N_("Use the newer localrag that wrote it."),
+                N_("It was written by a newer localrag: use that one."),
                 name=_(schema.name),
                 path=self.path,
                 found=found,
@@ -458,7 +458,7 @@ def checking_layer() -> str:
             extra.load(connection, _CHECKING)
     except Exception as error:
         raise LocalragError(
-            N_("The installed apsw lacks {extension}, an extension of SQLite ({problem})."),
+            N_("The installed apsw has no {extension}, an extension of SQLite ({problem})."),
             Fact(FactKind.TO_INSTALL_AGAIN, packages="--only-binary :all: apsw"),
             extension=_CHECKING,
             problem=error,
@@ -502,8 +502,9 @@ def _damaged(error: Exception | str, path: Path, schema: Schema) -> StoreError:
     return StoreError(
         N_("The {name} {path} is damaged ({problem})."),
         N_(
-            "If all that it holds is as it was stored, localrag doctor --mend keeps it. Else put "
-            "back a copy of it, or move it away, with what lies beside it (-wal, -shm), and {again}"
+            "If its contents are as they were stored, localrag doctor --mend keeps it. Else put "
+            "back a copy of it, or move it away, with the files beside it (-wal, -shm), and "
+            "{again}"
         ),
         name=_(schema.name),
         path=path,
@@ -515,7 +516,7 @@ def _damaged(error: Exception | str, path: Path, schema: Schema) -> StoreError:
 def damage_told(error: Exception) -> str:
     """The damage that an error reports; empty for other errors."""
     if _code(error) == apsw.SQLITE_IOERR_DATA:
-        return _("its content is not what was written")
+        return _("its content has changed since it was written")
     return str(error) if _code(error) & 0xFF in (apsw.SQLITE_CORRUPT, apsw.SQLITE_NOTADB) else ""
 
 

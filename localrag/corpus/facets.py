@@ -368,8 +368,8 @@ class Facets:
         cure = N_("Did you mean {near}? There is: {known}.") if near else N_("There is: {known}.")
         if letters_of(key) in _LAW:
             cure = N_(
-                "Name a law with --law, in a row of a batch by its id in documents. "
-                "What --where takes is: {known}."
+                "Name a law with --law, in a row of a batch by its id in documents. --where "
+                "takes: {known}."
             )
         raise UsageError(
             N_("The corpus has no facet {key!r}."),

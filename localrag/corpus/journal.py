@@ -175,7 +175,7 @@ class Journal(Generic[Row]):
                 N_("{path} cannot be read or written ({problem})."),
                 N_(
                     "Free some space or mend its permissions, then run the same command again: "
-                    "it goes on where it stopped."
+                    "it continues."
                 ),
                 path=self.path,
                 problem=error,

@@ -129,7 +129,7 @@ class CorpusPaths:
         if not self.store.exists():
             raise NotFoundError(
                 N_("There is no corpus {name!r}."),
-                N_("See what there is: localrag list. Add documents: localrag add PATH"),
+                N_("List the corpora: localrag list. Add documents: localrag add PATH"),
                 name=self.name,
             )
 

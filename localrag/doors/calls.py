@@ -282,13 +282,16 @@ class AskCall(Filtered):
         Bounds(max_length=10),
         OR_NULL,
         Typed(metavar="TEXT", names=("--option",)),
-    ] = _field((), description="Options of a multiple-choice question, for methods that choose.")
+    ] = _field(
+        (),
+        description="Options of a multiple-choice question, for methods choosing between options.",
+    )
     after: Annotated[
         tuple[_Question, ...],
         Bounds(max_length=MOST_BEFORE),
         OR_NULL,
         Typed(metavar="QUESTION", names=("--after",)),
-    ] = _field((), description="Questions asked before, which this one may refer to; oldest first.")
+    ] = _field((), description="Earlier questions, oldest first; this one may refer to them.")
     model: Annotated[bool, OR_NULL] = _field(
         True, description="Let the model of the settings write, if there is one; else quote only."
     )
@@ -324,16 +327,14 @@ class ShowCall(Call):
         "a law or a part of it (民法 第三編第五章), or the id of a passage."
     )
     most: Annotated[int, Bounds(ge=1, le=200), WHOLE, OR_NULL] = _field(
-        20, description="Provisions of a range that are shown."
+        20, description="Number of provisions shown of a range."
     )
     as_read_by: Annotated[
         str,
         Bounds(max_length=2_000),
         OR_NULL,
         Typed(metavar="CITATION", names=("--as-read-by",)),
-    ] = _field(
-        "", description="Show the text with the words that this provision replaces (読替え)."
-    )
+    ] = _field("", description="Show the text with the words replaced by this provision (読替え).")
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -354,7 +355,7 @@ class HistoryCall(Call):
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class DiffCall(Call):
-    """Compare the states in which a law was on two days."""
+    """Compare the states of a law on two days."""
 
     law: Annotated[_Written, Typed(metavar="LAW")] = _field(
         description="Title, abbreviation or id of a law."

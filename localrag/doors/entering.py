@@ -145,7 +145,7 @@ def _corpora(session: Session, folder: Path, bundle: Bundle, tell: Tell) -> Iter
         report = restore_corpus(session.workspace, folder / path)
         if report.before is not None:
             tell(
-                _("What was there before is now the corpus {name}").format(name=report.before.name)
+                _("The earlier contents are now the corpus {name}").format(name=report.before.name)
             )
         _note(session, [file])
         yield Path(path).stem
@@ -216,7 +216,7 @@ def _tried(session: Session, failed: list[str]) -> str:
             session.corpus(_TRIAL).delete()
     raise WorkspaceError(
         N_("The sample question was not answered. {why}"),
-        N_("Find out what is wrong: localrag doctor"),
+        N_("Find the problem: localrag doctor"),
         why=" ".join(failed),
     )
 

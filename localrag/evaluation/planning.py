@@ -218,7 +218,7 @@ def _require_questions(
         )
     if not methods:
         raise UsageError(
-            N_("It is not said which methods to evaluate."),
+            N_("No methods to evaluate are named."),
             N_("Name them with --method, or: --method all"),
         )
 
@@ -281,7 +281,7 @@ def _hindrance(
         )
     if one.needs_model and not all(models):
         return UsageError(
-            N_("{method} needs a model that writes, and none is named."),
+            N_("{method} needs a writing model, and none is named."),
             Fact(FactKind.TO_NAME_MODEL),
             method=one.name,
         )

@@ -190,7 +190,7 @@ def find(workspace: Workspace, name: str) -> Path:
         )
     if not named:
         raise NotFoundError(
-            N_("There is no run {name!r}."), N_("See what there is: localrag eval list"), name=name
+            N_("There is no run {name!r}."), N_("List the runs: localrag eval list"), name=name
         )
     return named[0]
 

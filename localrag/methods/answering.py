@@ -228,7 +228,7 @@ class MethodResources:
         opened = open_chat(self._workspace, self._config, self._on_load)
         if opened is None:
             raise UsageError(
-                N_("The method needs a model that writes, and the settings name none."),
+                N_("The method needs a writing model, and the settings name none."),
                 Fact(FactKind.TO_SET_MODEL),
             )
         return self._opened.enter_context(opened)
@@ -469,7 +469,7 @@ def answering_method(config: Config) -> Method:
     chosen = named_method(config)
     if chosen.reads_context:
         raise UsageError(
-            N_("{method} is given the texts that answer a question, which only a dataset has."),
+            N_("{method} is given the texts answering a question; only a dataset has them."),
             N_("Use it in an evaluation: localrag eval"),
             method=chosen.name,
         )

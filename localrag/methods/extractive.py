@@ -246,7 +246,7 @@ class PlainToolkit:
 
 @register(
     "extractive",
-    N_("no model: the sentences and provisions that come nearest, word for word"),
+    N_("no model: the nearest sentences and provisions, word for word"),
     purpose=Purpose.USE,
 )
 def answer(case: Case, toolkit: PlainToolkit) -> Answer:

@@ -303,8 +303,8 @@ def _messages(
 @register(
     "pr3",
     N_(
-        "like pr3-plain, the queries planned under a summary of what documents with the metadata "
-        "wanted are about"
+        "like pr3-plain, the queries planned under a summary of the documents with the metadata "
+        "wanted"
     ),
     source=SOURCE,
     calls=AUGMENTED,

@@ -65,18 +65,18 @@ _FREE = N_(
 )
 _FULL = N_("Free some space, then run the command again; nothing was changed.")
 _FORBIDDEN = N_(
-    "Let the owner of the folder run the command, mend the permissions, close what has files of it "
-    "open, or name another one with --home. Nothing was changed."
+    "Let the owner of the folder run the command, mend the permissions, or close programs with "
+    "open files of it. Or name another folder with --home. Nothing was changed."
 )
 # Cures by system error, for a folder that cannot be written or moved.
 _CURES = {
     errno.EBUSY: N_(
-        "A folder where a disk is mounted, or that others hold, cannot be put aside: name one in "
+        "A folder with a mounted disk, or in use by others, cannot be put aside: name one in "
         "it, or elsewhere, with --home. Nothing was changed."
     ),
     errno.EXDEV: N_(
-        "A folder that lies on another file system than the one around it, as in the image of a "
-        "container, cannot be put aside: name one elsewhere with --home. Nothing was changed."
+        "A folder on another file system than its parent, as in the image of a container, "
+        "cannot be put aside. Name one elsewhere with --home. Nothing was changed."
     ),
     errno.EACCES: _FORBIDDEN,
     errno.EPERM: _FORBIDDEN,
@@ -167,7 +167,7 @@ def back_up(
         )
     if there and not force and not _is_backup(target):
         raise UsageError(
-            N_("There is a file {path}, which localrag backup has not written."),
+            N_("The file {path} was not written by localrag backup."),
             N_("Name another file, or replace it with --force."),
             path=target,
         )
@@ -227,7 +227,7 @@ def restore(workspace: Workspace, source: Path) -> BackupReport:
         if manifest.corpus:
             raise InputError(
                 N_("{file} is not a backup of a workspace: it has the corpus {name!r} alone."),
-                N_("Name a file that localrag backup has written."),
+                N_("Name a file written by localrag backup."),
                 file=source,
                 name=manifest.corpus,
             )
@@ -420,7 +420,7 @@ def _snapshot(path: Path, copy: Path) -> None:
 def _not_copied(kind: type[LocalragError], path: Path, problem: object) -> LocalragError:
     return kind(
         N_("{path} cannot be copied ({problem})."),
-        N_("Find out what is wrong: localrag doctor"),
+        N_("Find the problem: localrag doctor"),
         path=path,
         problem=problem,
     )

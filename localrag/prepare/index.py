@@ -547,8 +547,8 @@ def _failures_named(place: CorpusPaths) -> Iterator[None]:
         raise StorageError(
             N_("The layers of corpus {corpus!r} cannot be indexed ({problem})."),
             N_(
-                "Free space on the disk or memory, then run the same command again: what is made "
-                "is kept."
+                "Free space on the disk or memory, then run the same command again: finished "
+                "work is kept."
             ),
             corpus=place.name,
             problem=error,

@@ -185,7 +185,7 @@ def _read(text: str, named: str) -> Categories:
 
 def _check_key(key: str) -> None:
     if key in _RESERVED:
-        raise ValueError(_("{key} is told without a model").format(key=key))
+        raise ValueError(_("{key} is found without a model").format(key=key))
     if not _KEY.fullmatch(key):
         raise ValueError(_("{key!r} is no name of letters, digits and _").format(key=key))
 
@@ -228,7 +228,7 @@ def propose(store: CorpusStore, model: ChatModel, settings: ChatConfig) -> Categ
             found.setdefault(key, Category(about=one.about, values=values))
     if not found:
         raise UsageError(
-            N_("What the model proposes are no categories."),
+            N_("The proposals of the model are not categories."),
             N_("Try another model, or write the file by hand; these come with localrag: {known}."),
             known=", ".join(SHIPPED),
         )

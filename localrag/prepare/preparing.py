@@ -311,7 +311,7 @@ def _categories(place: CorpusPaths, named: Categories | None) -> Categories:
     before = kept(place)
     if before is None:
         raise UsageError(
-            N_("It is not said what documents are to be sorted by."),
+            N_("No categories are named to sort the documents by."),
             N_("Name a file of categories, or one of {known}: --categories statutes"),
             known=", ".join(SHIPPED),
         )

@@ -72,7 +72,10 @@ class Dense:
             vector = self._embedder.embed_queries([full_text(query)])[0]
         if len(vector) != self._vectors.dimension:
             raise IndexUnusable(
-                N_("The vectors of the corpus have {m:,} numbers, those of {model} have {n:,}."),
+                N_(
+                    "The vectors of the corpus have {m:,} numbers, the vectors of {model} have "
+                    "{n:,}."
+                ),
                 "localrag index --rebuild",
                 m=self._vectors.dimension,
                 model=self._embedder.id,
@@ -176,7 +179,7 @@ def open_dense(
         if switch == "on":
             raise UsageError(
                 N_("Search by meaning is switched on, but there is no model for it."),
-                N_("Set embedding.model; see what there is: localrag models list"),
+                N_("Set embedding.model to a model of this list: localrag models list"),
             )
         return None, Fact(FactKind.NO_EMBEDDER) if folder else None
     wanted = embedder_id(workspace, config)

@@ -130,7 +130,7 @@ def open_index(place: CorpusPaths) -> BM25Index:
     index = _open(place, place.bm25)
     if index is None:
         raise IndexUnusable(
-            N_("The corpus {corpus!r} has no index that can be used."),
+            N_("The corpus {corpus!r} has no usable index."),
             Fact(FactKind.TO_INDEX, corpus=place.name),
             corpus=place.name,
         )

@@ -193,7 +193,9 @@ def show(store: CorpusStore, target: str, *, as_read_by: str = "") -> Provision:
     if text is None:
         raise NotFoundError(
             N_("{by} has no words of {target} read otherwise."),
-            N_("What has is: {some}.") if view.read_by else N_("Nothing in the corpus has."),
+            N_("These provisions replace words of it: {some}.")
+            if view.read_by
+            else N_("Nothing in the corpus has."),
             by=by.header,
             target=view.passage.header,
             some=some([link.label for link in view.read_by[:LISTED]], len(view.read_by)),

@@ -58,11 +58,9 @@ def check(query: Query) -> None:
             most=MAX_CHARACTERS,
         )
     if not any(map(str.isalnum, query.text + "".join(query.options))):
-        raise UsageError(N_("The question holds no word."), N_("Write what you want to know."))
+        raise UsageError(N_("The question holds no word."), N_("Write a question."))
     if len(query.text.strip()) == 1 and not (query.options or query.history):
-        raise UsageError(
-            N_("The question is a single character."), N_("Write what you want to know.")
-        )
+        raise UsageError(N_("The question is a single character."), N_("Write a question."))
 
 
 def checked(query: Query, settings: RetrievalConfig) -> Query:

@@ -100,6 +100,6 @@ def open_rerank(workspace: Workspace, config: Config) -> Rerank | None:
     if not model:
         raise UsageError(
             N_("Reranking is switched on, but no model is set for it."),
-            N_("Set reranking.model; see what there is: localrag models list"),
+            N_("Set reranking.model to a model of this list: localrag models list"),
         )
     return Rerank(partial(open_reranker, workspace, config))

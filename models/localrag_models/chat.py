@@ -353,7 +353,7 @@ class OfferedWords:
                 shared += math.exp(candidate.logarithm)
         covered = sum(weights.values())
         if covered <= shared:
-            cause = N_("{model} would begin its reply with {said!r}, which is none of {options}.")
+            cause = N_("{model} would begin its reply with {said!r}, not with one of {options}.")
             if shared:
                 cause = N_(
                     "{model} would begin its reply with {said!r}, which may be several of "

@@ -259,7 +259,7 @@ def read_archive(path: Path) -> Iterator[tuple[ModelManifest, Extract]]:
     """
     if not path.exists():
         raise ModelMissing(N_("There is no file {path}."), Cure.EXPORT, path=path)
-    require_regular(path, N_("Name a file that an export has written."))
+    require_regular(path, N_("Name a file written by an export."))
     with path.open("rb") as file:
         first = _next(file, path)
         if first is None or first.name != MANIFEST or first.size > LARGEST_MANIFEST:
@@ -278,7 +278,7 @@ def _extract(
         expected = awaited.pop(member.name, None)
         if expected is None or member.size != expected.size:
             raise ModelDamaged(
-                N_("{path} holds {name!r}, which is not what its manifest lists."),
+                N_("{path} holds {name!r}; its manifest does not list it."),
                 DO_NOT_USE,
                 path=path,
                 name=member.name,
@@ -322,7 +322,7 @@ def _next(file: BinaryIO, path: Path) -> tarfile.TarInfo | None:
         raise _no_archive(path) from None
     if member.type != tarfile.REGTYPE or member.size < 0:
         raise ModelDamaged(
-            N_("{path} holds {name!r}, which is not a plain file."),
+            N_("{path} holds {name!r}; this is not a plain file."),
             DO_NOT_USE,
             path=path,
             name=member.name,
@@ -365,6 +365,6 @@ class _Hashed(io.RawIOBase):
 def _no_archive(path: Path) -> ModelDamaged:
     return ModelDamaged(
         N_("{path} is not an archive of a model."),
-        N_("Name a file that an export has written; if it is compressed, unpack it first."),
+        N_("Name a file written by an export; if it is compressed, unpack it first."),
         path=path,
     )

@@ -160,7 +160,7 @@ class Runtime:
         if offered is None:
             raise WrongKind(
                 N_("{runtime} does not offer this ({function})."),
-                N_("Use a model that something else runs."),
+                N_("Use a model run in another way."),
                 runtime=self.name,
                 function=function,
             )

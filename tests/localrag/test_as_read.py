@@ -98,7 +98,7 @@ def test_words_that_do_not_stand_there_are_told_and_never_replaced(store: Corpus
     assert text is not None
     written = markdown(looked_up_blocks(store, LookedUp((view,))))
     assert "**Made by code, no text of a law" in written
-    assert "## Readings that were not made\n\n- 「府」→「市」" in written
+    assert "## Replacements not made\n\n- 「府」→「市」" in written
     assert text.text == show(store, "凧揚法1条2項").passage.text
     ((words),) = text.left_out
     assert (words.replaced, words.replacing, words.times) == ("府", "市", 0)

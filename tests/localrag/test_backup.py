@@ -100,7 +100,7 @@ def test_a_database_that_is_damaged_is_not_copied(cli: Cli, sample: Path, tmp_pa
     workspace.conversations.write_bytes(content.replace("渡し舟".encode(), "渡し船".encode()))
     told = cli("backup", str(tmp_path / "law.tar"))
     assert told.code == 5
-    assert "cannot be copied (its content is not what was written)" in told.err
+    assert "cannot be copied (its content has changed since it was written)" in told.err
     assert "localrag doctor" in told.err
     assert not (tmp_path / "law.tar").exists()
 
@@ -154,11 +154,11 @@ def test_a_restore_killed_between_its_renames(
 @pytest.mark.parametrize(
     ("moved", "problem", "cure", "unfit"),
     [
-        ("home", errno.EBUSY, "a disk is mounted", "space"),
+        ("home", errno.EBUSY, "a mounted disk", "space"),
         ("home", errno.EXDEV, "on another file system", "space"),
         ("home", errno.EACCES, "mend the permissions", "mounted"),
         ("home", errno.ENOSPC, "Free some space", "permissions"),
-        ("models", errno.EBUSY, "a disk is mounted", "space"),
+        ("models", errno.EBUSY, "a mounted disk", "space"),
     ],
 )
 def test_a_workspace_that_cannot_be_moved_stays(

@@ -64,4 +64,4 @@ def test_who_tries_to_go_out_is_named(
     monkeypatch.setattr(offline, "prove", lambda: proof)
     outcome = cli("doctor", "--offline")
     assert outcome.code == 5
-    assert "sockets were refused" in outcome.out
+    assert "permission for sockets" in outcome.out

@@ -93,7 +93,7 @@ async def test_what_is_copied_is_shown_as_it_is(workbench, shown, until):
     [
         ({"app.halp": "f9"}, "Did you mean app.help?"),
         ({"app.help": "strg+x"}, '"strg+x" is no key'),
-        ({"app.jump": "f1"}, "F1 stands for both app.jump and app.help"),
+        ({"app.jump": "f1"}, "F1 is assigned to both app.jump and app.help"),
     ],
 )
 async def test_wrong_keys_are_told(workbench, shown, until, keys, told):

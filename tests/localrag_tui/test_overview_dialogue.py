@@ -73,7 +73,7 @@ async def test_layers_and_questions_are_shown_and_asked(
             "2 documents, 2 passages",
             "layers: metadata (0 texts), synthetic-qa (2 texts), mk-summaries (2 texts)",
             "subject (told by a model)",
-            "What questions are about",
+            "Subjects of questions",
             "all documents  2 questions  Lake Anvil and the mill.",
             "It answers 2 questions, such as:",
         ):

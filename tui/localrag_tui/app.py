@@ -326,9 +326,7 @@ class Workbench(BaseApp):
 
         head = ngettext("{n} job is running.", "{n} jobs are running.", len(running))
         titles = "\n".join(f"· {one_line(job.title)}" for job in running)
-        kept = _(
-            "They stop when you leave. What they have finished is kept, and they can be resumed."
-        )
+        kept = _("They stop when you leave. Finished work is kept, and they can be resumed.")
         self._leaving_form = Form(
             head.format(n=len(running)),
             f"{titles}\n\n{kept}",

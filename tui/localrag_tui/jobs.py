@@ -126,7 +126,7 @@ class JobsList(ListView):
     """The list of jobs."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("enter", "select_cursor", N_("What came of it"), id="jobs.report"),
+        Binding("enter", "select_cursor", N_("Result"), id="jobs.report"),
     ]
 
 

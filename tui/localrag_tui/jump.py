@@ -342,7 +342,7 @@ def _problem(found: PlacesFound, key: str) -> Content:
     if not found.cause:
         nothing = _("Nothing is called so.")
         return Content.assemble(nothing, "\n", (searched, "$foreground"))
-    cure = _("What there is around it:") if found.offers else one_line(found.cure) or searched
+    cure = _("Nearby:") if found.offers else one_line(found.cure) or searched
     return Content.assemble(one_line(found.cause), "\n", (cure, "$foreground"))
 
 

@@ -100,12 +100,12 @@ _INDEXING = {
         "the corpus has no vectors yet: searched by words only; make them ({way})"
     ),
     FactKind.OTHER_VECTORS: N_(
-        "the vectors of the corpus do not fit the model {model}: searched by words only; make"
-        " them anew ({way})"
+        "the vectors of the corpus do not fit the model {model}: searched by words only; make "
+        "them again ({way})"
     ),
     FactKind.INDEX_BEHIND: N_(
-        "corpus {corpus} has changed since it was indexed; searches do not find what is new in it"
-        " until it is indexed again ({way})"
+        "corpus {corpus} has changed since it was indexed; index it again to search the new "
+        "contents ({way})"
     ),
 }
 """Notes with indexing as their cure."""

@@ -264,7 +264,7 @@ def _installed(workspace: HasModels, name: str, kind: str, setting: str) -> "Ins
     runtime = BY_FORMAT[model.format]
     if not runtime.installed:
         raise BackendMissing(
-            N_("The model {name!r} needs {package}, which is not installed."),
+            N_("The model {name!r} needs {package}; it is not installed."),
             Cure.INSTALL_PACKAGE,
             name=name,
             package=runtime.package,
@@ -294,8 +294,8 @@ CURES: dict[Cure, str] = {
     ),
     Cure.ANOTHER_HUB: N_("Try again later, or from another --endpoint."),
     Cure.CARRY: N_(
-        "Check the network and try again: what has come is kept. Without a network, pull it on "
-        "another machine and carry it: localrag models export, localrag models import."
+        "Check the network and try again: received parts are kept. Without a network, pull it "
+        "on another machine and carry it: localrag models export, localrag models import."
     ),
     Cure.CHECK_FILES: N_("Check its files: localrag models verify"),
     Cure.CHECK_REPOSITORY: N_(
@@ -303,7 +303,7 @@ CURES: dict[Cure, str] = {
         "or with --token-file."
     ),
     Cure.CONTEXT_OF_SERVER: N_(
-        "Give the server a larger context, or set chat.context to what it really has."
+        "Give the server a larger context, or set chat.context to the real number of tokens."
     ),
     Cure.COPY: N_("Leave out --link: the file is copied then."),
     Cure.EXPORT: N_("On the other machine: localrag models export NAME FILE"),
@@ -319,28 +319,28 @@ CURES: dict[Cure, str] = {
     Cure.LESS_TEXT: N_(
         "Use fewer or shorter passages, a smaller chat.max_tokens, or a larger chat.context."
     ),
-    Cure.MORE_TIME: N_("Raise chat.timeout, or see what the server is busy with."),
+    Cure.MORE_TIME: N_("Raise chat.timeout, or check the server's load."),
     Cure.NAME_FOR_NEW: N_(
         "Give the new one another name with --name, or first: localrag models remove {name}"
     ),
     Cure.NAME_LETTERS: N_(
         "Choose one with --name: up to 64 letters and digits, with '.', '-' and '_' inside."
     ),
-    Cure.NEAREST: N_("Did you mean {near}? See what is there: localrag models list"),
+    Cure.NEAREST: N_("Did you mean {near}? List all: localrag models list"),
     Cure.NEAREST_TO_PULL: N_(
-        "Did you mean {near}? localrag models list shows what it has; OWNER/REPOSITORY/FILE.gguf "
-        "names any other."
+        "Did you mean {near}? localrag models list shows the catalogue; "
+        "OWNER/REPOSITORY/FILE.gguf names any other."
     ),
     Cure.ONLINE: N_("Take it out of the environment, or use: localrag models import FILE"),
     Cure.OTHERS_TO_PULL: N_(
-        "localrag models list shows what it has; OWNER/REPOSITORY/FILE.gguf names any other."
+        "localrag models list shows the catalogue; OWNER/REPOSITORY/FILE.gguf names any other."
     ),
     Cure.PULL_AGAIN: N_("Try again: localrag models pull {runtime}:{model}"),
     Cure.REMOVE: N_("If it is not needed, remove it: localrag models remove {name}"),
     Cure.REPLACE: N_(
         "Remove it (localrag models remove {name}), then pull, add or import it again."
     ),
-    Cure.SEE_INSTALLED: N_("See what is there: localrag models list"),
+    Cure.SEE_INSTALLED: N_("List all: localrag models list"),
     Cure.SERVED_NAME: N_("Set chat.model (or embedding.model) to openai:{first}."),
     Cure.SERVER_ADDRESS: N_("Set chat.server (or embedding.server) to http://HOST:PORT."),
     Cure.SMALLER_CONTEXT: N_("Set chat.context to {available} or less, or to 0."),

@@ -288,8 +288,8 @@ def undo_update(workspace: Workspace, corpus: str, *, dry_run: bool = False) -> 
         sweep(place, number)
         if not number:
             raise NotFoundError(
-                N_("There is no update of corpus {name!r} that could be undone."),
-                N_("The last one can be, once. See what it holds: localrag list {name}"),
+                N_("Corpus {name!r} has no update to undo."),
+                N_("The last one can be, once. See its documents: localrag list {name}"),
                 name=corpus,
             )
         made = datetime.fromtimestamp(number / 1e9, UTC).isoformat(timespec="seconds")
@@ -471,7 +471,7 @@ def _require_laws(store: CorpusStore, corpus: str) -> None:
     if not store.law_states():
         raise UsageError(
             N_("The corpus {name!r} has no laws, and only laws are brought up to date so."),
-            N_("Add files: localrag add PATH. See what it holds: localrag list {name}"),
+            N_("Add files: localrag add PATH. See its documents: localrag list {name}"),
             name=corpus,
         )
 

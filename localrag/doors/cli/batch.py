@@ -141,7 +141,7 @@ def batch(
         return
     if out is None:
         raise UsageError(
-            N_("It is not said where the answers go."),
+            N_("No output file is named for the answers."),
             N_("Name a file: --out FILE"),
         )
     with shown_events() as listener:
@@ -185,12 +185,12 @@ def tune_retrieval(
     corpus: CorpusName = "",
     as_json: Json = False,
 ) -> None:
-    """Measure which search suits a corpus: words, meaning, both, reranked or not.
+    """Measure the best search for a corpus: words, meaning, both, reranked or not.
 
-    Each line names what answers the question: {"question": "渡し守の資格は何か", "relevant":
-    ["渡し舟法施行令3条"]}, with citations as for `show`, or ids of passages. All ways that the
-    models of the settings allow are tried. The simplest one that is not clearly behind the best is
-    chosen (95 % interval of the paired difference in nDCG). Keep other questions to check it with.
+    Each line names the answer of a question: {"question": "渡し守の資格は何か", "relevant":
+    ["渡し舟法施行令3条"]}, with citations as for `show`, or ids of passages. All ways possible with
+    the models of the settings are tried. The simplest one not clearly behind the best is chosen
+    (95 % interval of the paired difference in nDCG). Keep other questions to check it with.
     """
     from localrag.doors.cli.terminal import Meter, emit, say, table, tell
     from localrag.evaluation import tuning
@@ -299,10 +299,10 @@ def _trial(trial: "Trial") -> dict[str, Any]:
 def methods(as_json: Json = False) -> None:
     """List the methods for ask, batch and eval.
 
-    Methods for everyday use come first, then those that reproduce a paper. Each line shows what a
-    method does, its source, and its calls of a model for one question with four options. Choose one
-    with --method NAME, or for good with the setting method.name. The default is generative if the
-    settings name a model (chat.model), else extractive.
+    Methods for everyday use come first, then methods of papers. Each line shows the steps of a
+    method, its source, and its calls of a model. The calls are for one question with four options.
+    Choose one with --method NAME, or for good with the setting method.name. The default is
+    generative if the settings name a model (chat.model), else extractive.
     """
     from localrag.doors.cli.terminal import emit, say
     from localrag.methods.catalogue import NAMES, WITH_MODEL, WITHOUT_MODEL, Purpose, method
@@ -312,8 +312,8 @@ def methods(as_json: Json = False) -> None:
         emit([_as_json(one) for one in found])
         return
     defaults = {
-        WITHOUT_MODEL: _("; answers where no method and no model is named"),
-        WITH_MODEL: _("; answers where a model is named and no method"),
+        WITHOUT_MODEL: _("; answers if no method and no model is named"),
+        WITH_MODEL: _("; answers if a model is named and no method"),
     }
     headings = {Purpose.USE: _("To use"), Purpose.PAPER: _("To reproduce a paper, or compare")}
     for one in found:
@@ -324,7 +324,7 @@ def methods(as_json: Json = False) -> None:
         if one.source:
             say((_(one.source), "dim"), indent=4)
         if one.layers:
-            made_by = _("searches what this makes: localrag prepare --layers {layers}")
+            made_by = _("searches the layers made by: localrag prepare --layers {layers}")
             say((made_by.format(layers=",".join(one.layers)), "dim"), indent=4)
 
 
@@ -337,7 +337,7 @@ def _needs(method: "Method") -> str:
     model = _("no model")
     if most:
         model = ngettext("{calls} call of a model", "{calls} calls of a model", most)
-    known = _(", given the texts that answer: for evaluation only") if method.reads_context else ""
+    known = _(", given the answering texts: for evaluation only") if method.reads_context else ""
     return model.format(calls=calls.format(fewest=fewest, most=most)) + known
 
 

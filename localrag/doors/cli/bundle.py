@@ -23,7 +23,7 @@ _SHOWN = 5
 
 app = group(
     "bundle",
-    short="Make, check and install all that a machine without a network needs.",
+    short="Make, check and install everything needed by a machine without a network.",
     examples=(
         "localrag bundle make /media/stick/localrag --extra docs",
         "localrag bundle verify /media/stick/localrag",
@@ -142,7 +142,7 @@ def make(
     ] = None,
     as_json: Json = False,
 ) -> None:
-    """Collect everything that a machine without a network needs in one folder or file.
+    """Collect everything needed by a machine without a network in one folder or file.
 
     This verb alone uses the network, through pip: it downloads packages and compiles llama.cpp and
     hnswlib, for older processors too. manifest.json lists every file with its SHA-256, size and
@@ -227,8 +227,8 @@ def _print_made(report: "BundleReport") -> None:
 def verify(bundle: TheBundle, key: Key = "", as_json: Json = False) -> None:
     """Check every byte of a bundle, and its signature; nothing of it is run.
 
-    These are refused by name: missing, changed and unlisted files, links, paths that leave the
-    bundle, and a signature that is missing or of another key.
+    These are refused by name: missing, changed and unlisted files, links, and paths out of the
+    bundle. A missing signature, or one of another key, is refused too.
     """
     from localrag.ops.bundle.opening import verify as checked
 

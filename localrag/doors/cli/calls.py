@@ -66,7 +66,7 @@ def search(
     ] = False,
     as_json: Json = False,
 ) -> None:
-    """Find the passages of a corpus that answer a query best.
+    """Find the best passages of a corpus for a query.
 
     Citations in the query (金商法27条の36, 同法施行令第3条) are resolved to the provisions
     themselves. Laws in the query (薬機法, APPI) come first, other laws beside; the output names
@@ -152,9 +152,8 @@ def show(
     its headings and articles.
 
     A provision may replace words of another one (「知事」とあるのは「市長」); both show it.
-    --as-read-by prints the text with these words replaced. Code makes that text, and no law
-    contains it. Replacements are marked, with the original words beside; words that were not found
-    are listed.
+    --as-read-by prints the text with these words replaced. Code makes this text; no law contains
+    it. Replacements are marked, with the original words beside; words not found are listed.
 
     Another document (a page, an article of Wikipedia): its first passage. A triple, a document of
     triples (facts.tsv:1, wikidata:Q42) or the name of a subject: the triple, and other triples of
@@ -206,7 +205,7 @@ def history(
     call: HistoryCall,
     as_json: Json = False,
 ) -> None:
-    """Show the states of a provision in the corpus, and what changed in each.
+    """Show the states of a provision in the corpus, and the changes in each.
 
     A corpus holds every state of a law that was added: e-Gov's file names contain the law and the
     day from which the state is in force. Changes are shown by paragraph and item. An article with a
@@ -250,7 +249,7 @@ def diff(
     call: DiffCall,
     as_json: Json = False,
 ) -> None:
-    """Compare the states in which a law was on two days.
+    """Compare the states of a law on two days.
 
     Articles that were added, deleted, changed or renumbered are listed in the order of the later
     state, with their changes by paragraph and item. Widths of characters, blanks and printed
@@ -347,11 +346,11 @@ def check(
             help="Write a report: .html, .md, or .docx with comments.",
         ),
     ] = None,
-    show_all: Annotated[bool, typer.Option("--all", help="Also show what holds.")] = False,
+    show_all: Annotated[bool, typer.Option("--all", help="Also show correct statements.")] = False,
     method: ClaimMethod = "",
     as_json: Json = False,
 ) -> None:
-    """Check what a text says of laws: citations, quotations, figures, names and numbers of laws.
+    """Check a text about laws: citations, quotations, figures, names and numbers of laws.
 
     Every citation is looked up in the law of the day, in lists and ranges too. Quotations are
     compared word for word, and the difference is shown. Figures, periods, amounts, bounds (以上,
@@ -360,8 +359,8 @@ def check(
     Files: .docx, .pdf, .xlsx, .pptx, .eml, .msg, .csv, .html, .md and .txt. Several files are
     checked one by one; --json then writes a list of reports.
 
-    "No difference found" means: figures, bounds, words, duties and prohibitions agree. Who does
-    what to whom, missing conditions, and 及び for 又は are not compared.
+    "No difference found" means: figures, bounds, words, duties and prohibitions agree. Subjects,
+    objects, missing conditions, and 及び for 又は are not compared.
 
     --method also checks the sentences that cite no law, each as a claim, with the model of the
     settings and the sentences of the corpus (localrag methods).
@@ -370,9 +369,9 @@ def check(
     are no citations. A provision missing from a text older than five years is not checked: a later
     text may have it.
 
-    Only errors that code can prove are called wrong. The rest is counted as not checked, with the
-    reason. The exit code is 3 if something does not hold. For a Word file --out writes comments
-    into a copy.
+    Only errors proved by code are called wrong. The rest is counted as not checked, with the
+    reason. The exit code is 3 if anything is wrong. For a Word file --out writes comments into a
+    copy.
     """
     from localrag.check import named_files
     from localrag.check.wording import title

@@ -90,7 +90,7 @@ def restore(
     said = _("restored: {n:,} files, {size:,.1f} MB, as they were on {made}")
     say(said.format(n=report.files, size=report.bytes / 1e6, made=report.made))
     if report.before is not None:
-        say(_("What was there before lies in {folder}").format(folder=report.before))
+        say(_("The earlier contents are in {folder}").format(folder=report.before))
     if report.tokens:
         told = ngettext(
             "{n:,} token of localrag serve is valid again, even if it was withdrawn since: {file}",
@@ -100,10 +100,10 @@ def restore(
         tell_note(told.format(n=report.tokens, file=session.workspace.tokens))
     if report.tokens_left_out:
         told = ngettext(
-            "The tokens of localrag serve stay those of the workspace; {n:,} of the backup is left "
+            "The workspace keeps its own tokens of localrag serve; {n:,} of the backup is left "
             "out.",
-            "The tokens of localrag serve stay those of the workspace; {n:,} of the backup are "
-            "left out.",
+            "The workspace keeps its own tokens of localrag serve; {n:,} of the backup are left "
+            "out.",
             report.tokens_left_out,
         )
         tell(told.format(n=report.tokens_left_out))
@@ -202,7 +202,7 @@ def forget(
 
     workspace = (session := context.obj).workspace.require()
     assert isinstance(session, Session)
-    what = str(conversation or run or corpus or _("what models wrote to search for"))
+    what = str(conversation or run or corpus or _("searches written by models"))
     confirm(
         _("Forget {what} for good?").format(what=what), yes=yes, refused=N_("Nothing was removed.")
     )
@@ -269,7 +269,7 @@ def _forget_documents(
     for id_ in found.documents or [_("what was removed before")]:
         say(told.format(what=id_))
     if found.rows:
-        say(_("with {n:,} rows that a model has made of it").format(n=found.rows))
+        say(_("with {n:,} rows made of it by a model").format(n=found.rows))
     for path in aside:
         tell_note(_kept_aside(path))
     for one in found.stays:

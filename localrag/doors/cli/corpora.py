@@ -506,8 +506,8 @@ def _updated(update: "Callable[..., UpdateReport]", *, ask: bool) -> "UpdateRepo
             for change in removed[:_SHOWN]:
                 tell(_law(change))
             question = ngettext(
-                "Remove {n:,} law that the archive lacks?",
-                "Remove {n:,} laws that the archive lacks?",
+                "Remove {n:,} law missing from the archive?",
+                "Remove {n:,} laws missing from the archive?",
                 len(removed),
             )
             refused = N_("Nothing was changed.")

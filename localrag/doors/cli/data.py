@@ -33,7 +33,7 @@ Name = Annotated[
 
 @verb(app, "list", examples=("localrag data list",), exit_codes=_CODES)
 def list_(context: typer.Context, as_json: Json = False) -> None:
-    """List the datasets: what of them is here, their source, the licence.
+    """List the datasets: the files on this machine, the source, the licence.
 
     Nothing is asked of a network. A wrong declaration is named, and left out.
     """

@@ -110,8 +110,8 @@ def run(
         bool,
         typer.Option(
             "--own-documents",
-            help="Search only the paragraphs that come with each question "
-            "(musique, hotpotqa, 2wikimultihopqa).",
+            help="Search only the paragraphs given with each question (musique, hotpotqa, "
+            "2wikimultihopqa).",
         ),
     ] = False,
     unanswerable: Annotated[

@@ -45,7 +45,7 @@ EXIT_CODES = {
     6: N_("another process is writing; try again later"),
     7: N_("the disk is full or the folder cannot be written"),
     8: N_("a model or its server cannot be used"),
-    130: N_("interrupted with Ctrl-C; what was finished is kept"),
+    130: N_("interrupted with Ctrl-C; finished work is kept"),
     141: N_("the reader of the output went away"),
 }
 """Every exit code of the command line; the errors behind them are in `localrag.errors`."""
@@ -124,7 +124,7 @@ class _Explained:
         if rest and not isinstance(self, TyperGroup) and not ctx.resilient_parsing:
             raise UsageError(
                 N_("unexpected extra argument: {arguments}"),
-                N_("{command} --help shows what it takes."),
+                N_("{command} --help shows its arguments."),
                 arguments=" ".join(rest),
                 command=ctx.command_path,
             )
@@ -391,9 +391,7 @@ def in_words(error: typer.TyperException) -> str:
             return _("{name} needs a value, or takes none.").format(name=name)
         case "BadParameter" if param:
             taken = _bounds(param) or _(param.metavar)
-            return _("{name} has a value that it does not take: it takes {taken}.").format(
-                name=name, taken=taken
-            )
+            return _("{name} has a wrong value: it takes {taken}.").format(name=name, taken=taken)
         case _:
             return error.format_message()
 
@@ -556,14 +554,14 @@ def _outcome(value: object) -> int:
 
 
 def _interrupted() -> int:
-    tell(_("interrupted; what was finished is kept, nothing is half-done"))
+    tell(_("interrupted; finished work is kept, nothing is half-done"))
     return 130
 
 
 def _usage_hint(error: typer.TyperException) -> str:
     context = getattr(error, "ctx", None)
     if context is None:
-        return _("{command} --help shows what it takes.").format(command="localrag")
+        return _("{command} --help shows its arguments.").format(command="localrag")
     root = context.find_root()
     verb = context.command_path.removeprefix(root.command_path)
     unknown = getattr(error, "option_name", "")
@@ -578,7 +576,7 @@ def _usage_hint(error: typer.TyperException) -> str:
             "A text that begins with a dash goes after --: {command} -- {text} "
             "({command} --help shows every option)."
         ).format(command=command, text=text)
-    return _("{command} --help shows what it takes.").format(command=command)
+    return _("{command} --help shows its arguments.").format(command=command)
 
 
 def _text(context: "Context", error: typer.TyperException) -> str:

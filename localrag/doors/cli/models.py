@@ -43,7 +43,9 @@ Name = Annotated[
 ]
 NewName = Annotated[
     str,
-    typer.Option("--name", help="Name of the model; without it, that of the file.", metavar="NAME"),
+    typer.Option(
+        "--name", help="Name of the model; without it, the name of the file.", metavar="NAME"
+    ),
 ]
 Server = Annotated[
     str, typer.Option("--server", help="Address of the Ollama server.", metavar="ADDRESS")
@@ -78,7 +80,7 @@ def list_(
     server: Server = "",
     as_json: Json = False,
 ) -> None:
-    """List the installed models, and those of the catalogue.
+    """List the installed models, and the models of the catalogue.
 
     Nothing is asked of a network, except of the Ollama server with --ollama.
     """

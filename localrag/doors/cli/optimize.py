@@ -20,10 +20,11 @@ _EXAMPLES = (
 app = group(
     "optimize",
     short="Make prompts better on known questions (GEPA).",
-    about="The prompt that writes search queries is tried on some of the questions of a "
-    "dataset, a model reads what came of it and proposes another, and the best by the other "
-    "questions is kept under a name; where none beats the built-in one, that is the best, and "
-    "said to be. Use what was found with --set method.query_prompt=NAME.",
+    about="The prompt for writing search queries is tried on some of the questions of a "
+    "dataset. A model reads the results and proposes another prompt. The best by the "
+    "other questions is kept under a name. If none beats the built-in one, the built-in "
+    "one is kept, and the output says so. Use the result with --set "
+    "method.query_prompt=NAME.",
     examples=_EXAMPLES,
     exit_codes=_CODES,
 )

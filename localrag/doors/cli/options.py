@@ -237,7 +237,7 @@ CorpusSearched = Annotated[
         "--corpus",
         "-c",
         metavar="NAME",
-        help="Corpus to search; without it, that of the dataset, or the setting corpus.",
+        help="Corpus to search; without it, the dataset's corpus, or the setting corpus.",
         autocompletion=complete_corpus,
         show_default=False,
     ),

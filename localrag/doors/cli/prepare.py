@@ -92,7 +92,7 @@ def prepare(
     corpus: CorpusName = "",
     as_json: Json = False,
 ) -> None:
-    """Make layers of a corpus: texts for searching, which are never quoted.
+    """Make layers of a corpus: texts for searching, never quoted.
 
     sentences: every sentence unchanged. decontextualized: every sentence made readable alone, with
     names instead of pronouns; in statutes with the provisions behind 前項 and 同法. questions:
@@ -157,7 +157,7 @@ def _propose(session: Session, corpus: Corpus, out: Path | None) -> None:
 
     if out is None or out.exists():
         raise UsageError(
-            N_("It is not said where the categories go, or the file is there already."),
+            N_("No output file is named for the categories, or the file exists already."),
             N_("Name a new file: --out categories.toml"),
         )
     found = propose_categories(session.workspace, corpus.name, corpus.config)

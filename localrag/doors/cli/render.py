@@ -40,7 +40,7 @@ def print_hits(query: Query, hits: Iterable[Hit]) -> None:
         if hit.reason:
             found += f"{colon()}{hit.reason}"
         if hit.beside:
-            found += _("; beside: of a law that the query does not name")
+            found += _("; beside: of a law not named in the query")
         for told in filter(None, (wording.by_model(hit), wording.of_passage(hit.passage))):
             found += _(", ") + told
         say((f"{hit.rank:>2} ", "bold"), (hit.passage.header, "bold cyan"), _beside(found))

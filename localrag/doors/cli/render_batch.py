@@ -83,10 +83,10 @@ def print_report(out: Path, report: BatchReport) -> None:
     if cost.noted:
         say(
             ngettext(
-                "in {n:,} answer something was left out or switched off: trace.events of its row "
-                "in the JSON Lines says what",
-                "in {n:,} answers something was left out or switched off: trace.events of their "
-                "rows in the JSON Lines says what",
+                "in {n:,} answer something was left out or switched off: see trace.events of "
+                "its row in the JSON Lines",
+                "in {n:,} answers something was left out or switched off: see trace.events of "
+                "their rows in the JSON Lines",
                 cost.noted,
             ).format(n=cost.noted)
         )

@@ -41,9 +41,7 @@ def shown_events() -> Iterator[Listener]:
                 case EmbeddingPlanned():
                     _tell_plan(event)
                 case FilesFound(files=0):
-                    tell_note(
-                        _("no file of a kind that is read was found; see localrag add --help")
-                    )
+                    tell_note(_("no file of a readable kind was found; see localrag add --help"))
                 case FileResumed(path, line):
                     tell_note(_("{path} goes on after line {line:,}").format(path=path, line=line))
                 case FileFailed():
@@ -63,10 +61,8 @@ def shown_events() -> Iterator[Listener]:
                         tell_note(words)
                 case DocumentsKept(source, count, reason):
                     stay = ngettext(
-                        "{n:,} document that is no longer in {source} stays in the corpus: "
-                        "{reason}",
-                        "{n:,} documents that are no longer in {source} stay in the corpus: "
-                        "{reason}",
+                        "{n:,} document no longer in {source} stays in the corpus: {reason}",
+                        "{n:,} documents no longer in {source} stay in the corpus: {reason}",
                         count,
                     )
                     tell_note(stay.format(n=count, source=source, reason=_(reason)))

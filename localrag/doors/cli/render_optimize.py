@@ -47,8 +47,8 @@ _PROVENANCE = (
 _ENDS = {
     "calls": N_("the calls are spent"),
     "minutes": N_("the minutes are spent"),
-    "perfect": N_("nothing is left to gain"),
-    "idle": N_("nothing new is left to try"),
+    "perfect": N_("no further gain is possible"),
+    "idle": N_("there is nothing new to try"),
     "stopped": N_("stopped; the same command goes on"),
 }
 

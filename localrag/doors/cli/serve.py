@@ -131,7 +131,7 @@ def serve(
     ] = None,
     port: Annotated[
         int | None,
-        typer.Option(metavar="PORT", min=0, max=65535, help="Port; 0: any that is free."),
+        typer.Option(metavar="PORT", min=0, max=65535, help="Port; 0: any free port."),
     ] = None,
     socket: SocketPath = None,
     add_token: Annotated[
@@ -182,7 +182,7 @@ def serve(
             tell(_("It is shown once. A server that runs knows it after a new start."))
         return
     if for_:
-        raise UsageError(N_("--for says what a token is for."), N_("Add --add-token NAME."))
+        raise UsageError(N_("--for names the corpus of a token."), N_("Add --add-token NAME."))
     if corpus:
         session.corpus(corpus).require()
     _require_one_door(socket, host, port)

@@ -190,8 +190,8 @@ def config(
 ) -> None:
     """Show the settings and the source of each value.
 
-    A corpus can have its own settings for retrieval (localrag tune-retrieval writes them); those of
-    the corpus in use are shown.
+    A corpus can have its own settings for retrieval, written by localrag tune-retrieval. The
+    settings of the corpus in use are shown.
 
     Change one in localrag.toml in the workspace, in the environment (LOCALRAG_RETRIEVAL__K=5), or
     for one call with --set.
@@ -259,7 +259,7 @@ def doctor(
     ] = False,
     as_json: Json = False,
 ) -> None:
-    """Find problems, and the commands that solve them.
+    """Find problems, and the commands to solve them.
 
     Checks the installation, the workspace, and every store and index byte by byte.
     """
@@ -320,9 +320,9 @@ def _prove_offline(*, as_json: bool) -> None:
         emit({"holds": proof.holds, **asdict(proof)})
     else:
         say(
-            _("Tried in a process whose network holds nothing:")
+            _("Tried in a process without a network:")
             if proof.isolated
-            else _("Tried in a process whose sockets were refused:")
+            else _("Tried in a process without permission for sockets:")
         )
         for step in proof.steps:
             problem = step.problem or ", ".join(step.sockets)

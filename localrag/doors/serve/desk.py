@@ -334,7 +334,7 @@ class Desk:
             embedder = self._embedder
         if embedder is None:
             raise NotFoundError(
-                N_("There is no embedder."), N_("See what can be installed: localrag models list")
+                N_("There is no embedder."), N_("List the models to install: localrag models list")
             )
         with named():
             return embedder.embed_queries(texts) if queries else embedder.embed_passages(texts)

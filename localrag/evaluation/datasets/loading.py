@@ -225,7 +225,7 @@ def _with_variants(questions: Iterable[Question]) -> Iterator[Question]:
         supporting = {place.document for place in question.gold}
         if not supporting:
             raise UsageError(
-                N_("It is not told which paragraphs support the answer of {question!r}."),
+                N_("The paragraphs supporting the answer of {question!r} are not marked."),
                 N_("Name a split that shows it (--split), or leave out --unanswerable."),
                 question=question.id,
             )

@@ -25,7 +25,9 @@ _MEANINGS = {
     "char_f1": N_("how far the answer consists of the same characters as the right one (F1)"),
     "similarity": N_("how like the right answer the answer is, word for word, synonyms included"),
     "accuracy": N_("the verdict is the right one"),
-    "Q": N_("similarity of the questions asked about the claim to those of the dataset (METEOR)"),
+    "Q": N_(
+        "similarity of the questions asked about the claim to the questions of the dataset (METEOR)"
+    ),
     "Q+A": N_("the same of the questions with what was found for them"),
     "aspects": N_(
         "share of the question's aspects cited by a statement that code has found in its source"
@@ -303,8 +305,8 @@ def shown(entries: Sequence[EntryFigures]) -> list[Block]:
     if not rows:
         return []
     head = _(
-        "Questions whose model was shown any or all of their gold places, and of the gold "
-        "sentences in these, over all searches. Last: the mean share shown."
+        "Share of questions with any or all gold places shown to the model, over all searches. "
+        "The same for the gold sentences in them. Last: the mean share shown."
     )
     header = [
         _("entry"),

@@ -73,8 +73,8 @@ _OF_CHOICES = (
         "polarity is read from the question by code."
     ),
     N_(
-        "Polarity: agrees asks for the option that agrees with the law, deviates for the "
-        "option that does not."
+        "Polarity: agrees asks for the option agreeing with the law, deviates for the option "
+        "deviating from it."
     ),
     N_(
         "Orders: order 0 is the dataset's. Order n begins with the option n places further "
@@ -525,7 +525,9 @@ def _head(evaluation: Evaluation) -> str:
             evaluation.orders,
         ).format(questions=words, n=evaluation.orders)
     if asked.unanswerable:
-        words += _(", each of its own documents, and again without those that support its answer")
+        words += _(
+            ", each of its own documents, and again without the documents supporting its answer"
+        )
     elif asked.own_documents:
         words += _(", each of its own documents")
     named = _("Questions: {title}") if asked.own else _("Dataset {title}, split {split}")

@@ -88,12 +88,12 @@ def _register(name: str, about: str, *settings: str, more: int = 0, **declared: 
 
 _register(
     "fact-check",
-    N_("a model asks what has to be known of a claim, and says what the sentences found say of it"),
+    N_("a model asks questions about a claim, and judges it by the sentences found"),
     "slightest_sign",
 )
 _register(
     "fact-check-context",
-    N_("like fact-check, and a model writes before each sentence what it leaves to its context"),
+    N_("like fact-check, and a model writes the missing context before each sentence"),
     "around",
     "supplement",
     "slightest_sign",
@@ -102,14 +102,14 @@ _register(
 )
 _register(
     "fact-check-rerank",
-    N_("like fact-check, with sentences that a reranker has chosen"),
+    N_("like fact-check, with sentences chosen by a reranker"),
     "candidates",
     "slightest_sign",
     steps=(reranked,),
 )
 _register(
     "fact-check-rerank-context",
-    N_("like fact-check-context, with sentences that a reranker has chosen"),
+    N_("like fact-check-context, with sentences chosen by a reranker"),
     "candidates",
     "around",
     "supplement",
@@ -119,7 +119,7 @@ _register(
 )
 _register(
     "fact-check-context-rerank",
-    N_("like fact-check-context, with sentences that a reranker has chosen by their contexts"),
+    N_("like fact-check-context, with sentences chosen by a reranker by their contexts"),
     "candidates",
     "around",
     "supplement",

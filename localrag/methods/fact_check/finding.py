@@ -55,7 +55,8 @@ class FactCheckSettings(SentenceSettings):
         768, ge=16, le=4096, description="tokens of a supplementary context at most"
     )
     slightest_sign: bool = Field(
-        True, description="tell the model that the slightest sign against a claim refutes it"
+        True,
+        description="tell the model to take the slightest sign against a claim as a refutation",
     )
 
 

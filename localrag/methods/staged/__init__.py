@@ -61,7 +61,8 @@ class StagedSettings(MethodSettings):
     """The order of the stages."""
 
     stages: Stages = Field(
-        "1-2-3", description="what staged asks in turn: 1 triples, 2 documents, 3 the model alone"
+        "1-2-3",
+        description="sources asked by staged in turn: 1 triples, 2 documents, 3 the model alone",
     )
 
     @property

@@ -98,7 +98,7 @@ def no_bundle(path: Path) -> Refused:
     """The error for a missing manifest."""
     return Refused(
         N_("{folder} is not a bundle, or is incomplete: manifest.json is missing."),
-        N_("Name the folder that localrag bundle make has made."),
+        N_("Name the folder made by localrag bundle make."),
         folder=path,
     )
 
@@ -414,7 +414,7 @@ def _require_successor(bundle: Bundle, before: Bundle, *, trusted: bool) -> None
         )
     if before.signed_by and not trusted and bundle.signed_by != before.signed_by:
         raise Refused(
-            N_("What is installed was signed by the key {before}, and the bundle is not."),
+            N_("The installed version was signed by the key {before}, and the bundle is not."),
             N_("If you trust it all the same, name its key: --key KEY"),
             before=before.signed_by,
         )
@@ -545,7 +545,7 @@ def _run(command: list[str], *, heard: bool = False) -> str:
         command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=err, env=own, check=False
     )
     if done.returncode and heard:
-        failed = BundleError(N_("What was installed does not work here, as said above."))
+        failed = BundleError(N_("The installed version does not work here, as said above."))
         failed.exit_code = max(BundleError.exit_code, done.returncode)
         raise failed
     if done.returncode:
@@ -589,7 +589,12 @@ def main() -> int:
     except OSError as error:
         told = N_("{path} cannot be read or written ({problem}).")
         tell(told, path=error.filename or given.target, problem=error.strerror)
-        tell(N_("Free some space there, or mend the permissions; what was installed stays in use."))
+        tell(
+            N_(
+                "Free some space there, or mend the permissions; the installed version stays in "
+                "use."
+            )
+        )
         return 7
     tell(N_("start it: {path}"), path=done["start"])
     return 5 if done["broken"] else 0

@@ -40,7 +40,7 @@ Tell = Callable[[str], object]
 _SETTINGS = {"chat": "chat", "embedder": "embedding", "reranker": "reranking"}
 """By kind of model its table in the settings."""
 _LICENCE = "Apache-2.0"
-_FREE = N_("Free some space, then run the command again; it goes on where it was.")
+_FREE = N_("Free some space, then run the command again; it goes on from there.")
 _WAIT = N_("Wait until it has finished, then try again.")
 _TEXTS = re.compile(r'N_\(\s*("(?:[^"\\]|\\.)*")\s*\)')
 
@@ -312,7 +312,7 @@ def _collect(
     """Collect the packages, and a Python, once: it takes longest."""
     if (work / "collected").exists():
         return
-    tell(N_("packages: this downloads, and compiles what has to be compiled"))
+    tell(N_("packages: this downloads, and compiles if necessary"))
     wheels.collect(
         project, contents.extras, contents.pythons, contents.processors, files / "wheels", work
     )

@@ -109,7 +109,7 @@ def installed_in() -> Path:
     if (folder / "current" / "bundle.json").exists():
         return folder
     raise UsageError(
-        N_("Where to install it is not said, and this localrag was not installed by a bundle."),
+        N_("No folder to install into is named, and this localrag was not installed by a bundle."),
         N_("Name a folder: localrag bundle install BUNDLE ~/localrag"),
     )
 

@@ -149,7 +149,7 @@ def interpreter(version: str) -> str:
     )
     if not (found and works):
         raise UsageError(
-            N_("There is no Python {version} here, which compiles what is made for it."),
+            N_("Python {version} is not here; it is needed to compile its packages."),
             N_("Install it, or leave it out."),
             version=version,
         )
@@ -178,7 +178,7 @@ def standalone(version: str, folder: Path, work: Path) -> None:
     uv = shutil.which("uv")
     if uv is None:
         raise UsageError(
-            N_("A Python for a machine that has none is fetched by uv, which is not here."),
+            N_("uv fetches a Python for a machine without one, and uv is not here."),
             N_("Install it: python3 -m pip install uv"),
         )
     place = work / "python"
@@ -210,7 +210,7 @@ def _run(command: list[str], environment: dict[str, str] | None = None) -> None:
             raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
         raise InputError(
             N_("{program} failed: {said}"),
-            N_("Mend that, then run the command again; it goes on where it was."),
+            N_("Mend this, then run the command again; it goes on from there."),
             program="uv" if Path(command[0]).name == "uv" else "pip",
             said=said or f"exit code {done.returncode}",
         )

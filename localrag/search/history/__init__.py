@@ -141,10 +141,10 @@ def diff(store: CorpusStore, law: str, before: date, after: date) -> Comparison:
     if one.key == other.key:
         raise NotFoundError(
             N_(
-                "The corpus has one text of {title} for both days, that of {date}; whether the law "
-                "changed between them is not known."
+                "The corpus has one text of {title} for both days, dated {date}. It is not "
+                "known if the law changed between them."
             ),
-            N_("It has the texts of: {dates}. Add that of the other day: localrag add PATH"),
+            N_("It has the texts of: {dates}. Add the text of the other day: localrag add PATH"),
             title=one.title,
             date=one.metadata.get("date") or _("an unknown day"),
             dates=_(", ").join(filter(None, (state.metadata.get("date") for state in states)))
@@ -230,7 +230,7 @@ def _on(states: Sequence[DocumentInfo], day: date) -> DocumentInfo:
     if begun:
         return begun[-1]
     raise NotFoundError(
-        N_("The corpus has no state of {title} that was in force on {day}."),
+        N_("The corpus has no state of {title} in force on {day}."),
         N_("Its first one is of {first}."),
         title=states[0].title,
         day=day.isoformat(),

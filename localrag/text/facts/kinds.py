@@ -30,7 +30,7 @@ class FactKind(Enum):
     DEFINES = N_("defines {other}")
     PUNISHES = N_("punishes a breach of {other}")
     NAMED_IN = N_("named in {other}")
-    PLACE_OF_OPTION = N_("the provision that the option refers to")
+    PLACE_OF_OPTION = N_("the provision cited by the option")
 
     # retrieval: omissions and switched off steps.
     LAW_OF_DAY = N_("the law as of {day}; its other states are not searched")
@@ -63,18 +63,18 @@ class FactKind(Enum):
     )
     FORMER_STATE_ASKED = N_(
         "{words} refers to another state of the law, without its day; the law as of {day} is "
-        "shown; --as-of names another day"
+        "shown (another day: --as-of)"
     )
     CITED_NOT_QUOTED = N_(
-        "the question cites {n:,} more provisions, which are not quoted (localrag show)"
+        "the question cites {n:,} more provisions, not quoted here (localrag show)"
     )
     CONTENTS_ELSEWHERE = N_(
         "the question asks for the whole law: localrag show {law} gives its table of contents"
     )
     NO_SUCH_LAW = N_("the corpus has no law called {name}")
-    LAW_OF_MATTER = N_("{matter} is a matter of {law}, which the corpus does not have")
+    LAW_OF_MATTER = N_("{matter} is a matter of {law}; the corpus does not have this law")
     LAW_NEAR = N_("the corpus has no law called {name}: do you mean {near}?")
-    NOT_FILLED_IN = N_("the corpus has no {instrument} that implements {provision}")
+    NOT_FILLED_IN = N_("the corpus has no {instrument} implementing {provision}")
     AMBIGUOUS = N_("{citation} can mean {n:,} provisions")
     DEFINED_IN_SEVERAL = N_("several laws define {term}: {laws}")
     NOT_DEFINED = N_("no provision of the corpus defines {term}")
@@ -111,7 +111,7 @@ class FactKind(Enum):
         "not reranked: the texts need {needed:,} tokens, the model reads {available:,}"
     )
     NO_SUBJECT = N_("no subject of the corpus is named {name!r}")
-    MORE_SUBJECTS = N_("{name!r} names {n:,} more subjects, which were not searched")
+    MORE_SUBJECTS = N_("{name!r} names {n:,} more subjects, not searched")
     FIRST_TRIPLES = N_("only the first {n:,} triples of {name!r} were searched")
 
     LOOKED_UP = N_("also searched: {said} → {phrases}")
@@ -185,7 +185,7 @@ class FactKind(Enum):
         "the model wrote no search ({cause}); only the words of the question were searched"
     )
     QUERY_WORDLESS = N_("the model wrote a query without a word; the question itself was searched")
-    QUERY_LAW_LACKING = N_("the query cites {citation}, whose law is not in the corpus")
+    QUERY_LAW_LACKING = N_("the query cites {citation}; its law is not in the corpus")
     NOTHING_FOUND = N_("nothing was found; the model got no source")
     NOT_QUOTED = N_("an option was chosen, but no provision is quoted for it")
     HELD_OUT = N_("cross-validated: weights fitted without this question")
@@ -297,8 +297,8 @@ class FactKind(Enum):
     QUESTION_LONG = N_(
         "the question has {n:,} characters; only questions of up to {most:,} are analysed"
     )
-    NEGATED = N_("the question contains a negation, which triples cannot answer")
-    NO_NAME = N_("the corpus has no subject that the question names")
+    NEGATED = N_("the question contains a negation; triples cannot answer it")
+    NO_NAME = N_("the corpus has no subject named in the question")
     NO_TRIPLE = N_("no triple of the named subjects answers the question")
     NOT_DECIDED = N_("the triples do not decide it: {because}")
     INCOMPARABLE = N_(
@@ -367,7 +367,7 @@ class FactKind(Enum):
     TO_SET_MODEL = N_("Set chat.model; list the models with: localrag models list")
 
     # batches
-    FIELDS_UNREAD = N_("fields that are not read: {names}")
+    FIELDS_UNREAD = N_("fields not read: {names}")
     TABLE_ENCODING = N_("the text is not UTF-8; it is read as Shift_JIS (cp932)")
     TABLE_EUC_JP = N_("the text is not UTF-8; it is read as EUC-JP")
     TABLE_TABS = N_("tabs separate its columns")
@@ -376,7 +376,7 @@ class FactKind(Enum):
     TABLE_OPTIONS = N_("the columns {names} are read as the options of a question")
     SHEET_READ = N_("the questions are read from {sheet}, below row {row}")
     SHEETS_UNREAD = N_(
-        "the questions are read from {sheet}, below row {row}; sheets that are not read: {others}"
+        "the questions are read from {sheet}, below row {row}; sheets not read: {others}"
     )
     IDS_ARE_DATES = N_(
         "{n:,} numbers of questions are dates, the first in cell {cell}: Excel turns 1-1 into a "
@@ -443,7 +443,7 @@ class FactKind(Enum):
     )
 
     # check: reasons for "not checked".
-    OF_ANOTHER_DAY = N_("it is the law of another day, or of a state that is not in the corpus")
+    OF_ANOTHER_DAY = N_("it is the law of another day, or of a state not in the corpus")
     ANOTHER_STATE = N_(
         "the text refers to another state of {law}; it was not compared with the law of the "
         "day; --as-of names another day"
@@ -455,7 +455,7 @@ class FactKind(Enum):
     NOT_OF_THE_PROVISION = N_("the sentence is about a case, another day, or the views of others")
     SAID_IN_OTHER_WORDS = N_("it may say so in other words; this was not checked")
     WORDS_LACKING = N_(
-        "the provision does not have {words}; it may say so in other words, which was not checked"
+        "the provision does not have {words}; it may say so in other words (not checked)"
     )
     FIGURE_OF_ANOTHER_CASE = N_(
         "the provision has {words}, perhaps for another case; this was not checked"
@@ -482,10 +482,10 @@ class FactKind(Enum):
         "brackets of the provision are omitted without a mark; the other words are its own"
     )
     PAGE_END_BETWEEN = N_(
-        "the words are those of the provision, with other words between them at the end of the "
-        "page; compare the page"
+        "the words match the provision, with other words between them at the end of the page; "
+        "compare the page"
     )
-    QUOTED_IN_OTHER_NOTATION = N_("only the notation differs; the words are those of the provision")
+    QUOTED_IN_OTHER_NOTATION = N_("only the notation differs; the words match the provision")
     WORDS_NOT_THERE = N_("the provision does not have these words")
 
     PART_UNTOLD = N_("code cannot decide which words of the provision are its {part}")
@@ -503,12 +503,11 @@ class FactKind(Enum):
     ITEMS_LACKING = N_("{law} has no such provision; {outer} has no items")
     PROVISION_LACKING_ALONE = N_("{law} has no such provision")
     NOT_IN_OLD_TEXT = N_(
-        "the corpus only has the text of {law} of {day}, which has no such provision; a later text "
+        "the corpus only has the text of {law} of {day}, without this provision; a later text "
         "may have it"
     )
     PART_NOT_IN_OLD_TEXT = N_(
-        "the corpus only has {provision} as of {day}, which has no {part}; "
-        "a later text may have one"
+        "the corpus only has {provision} as of {day}, without {part}; a later text may have one"
     )
     PART_LACKING = N_("{provision} has no {part}")
     PART_OF_STATE = N_("{provision} has no {part}; in the state of {day} it has one")

@@ -95,7 +95,7 @@ class OllamaServer(Server):
         if "does not support" in message:
             return WrongKind(
                 N_("{server} cannot use {model!r} so: {said}"),
-                N_("See what it can do: ollama show {model}"),
+                N_("See its abilities: ollama show {model}"),
                 server=self.described,
                 model=self.model,
                 said=message,
@@ -249,7 +249,7 @@ class OllamaChat(ServerChat):
                 card,
                 "completion",
                 N_("{model!r} is not a chat model: it offers {capabilities}."),
-                N_("Choose a model that can chat."),
+                N_("Choose a chat model."),
             )
             context = agreed_context(model, _LESS, context, card.context, LARGEST_DEFAULT)
         except BaseException:

@@ -257,7 +257,7 @@ def _loading(folder: Path, device: str, threads: int) -> Iterator[dict[str, Any]
         from transformers.utils import logging as transformers_logging
     except ImportError as error:
         raise BackendMissing(
-            N_("This model needs {package}, which does not load here ({why})."),
+            N_("This model needs {package}; it does not load here ({why})."),
             Cure.INSTALL_PACKAGE,
             package="sentence-transformers",
             why=error,

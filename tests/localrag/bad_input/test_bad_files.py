@@ -174,7 +174,7 @@ def test_a_folder_with_nothing_to_read(cli: Cli, kept: Path, tmp_path: Path) -> 
     (folder / "a.dwg").write_bytes(b"\x89PNG")
     outcome = cli("add", str(folder))
     assert outcome.code == 0
-    assert "no file of a kind that is read was found" in outcome.err
+    assert "no file of a readable kind was found" in outcome.err
     assert "1 .dwg" in outcome.out
 
 

@@ -56,7 +56,7 @@ STORES: dict[str, tuple[Callable[[Path], object], str, str]] = {
     "garbage inside": (garbage_inside, "is damaged", "back a copy"),
     "in its own words": (no_longer_text, "is damaged", "back a copy"),
     "a folder": (into_a_folder, "is a folder", "Move it away"),
-    "newer": (of_version_999, "has version 999", "Use the newer localrag"),
+    "newer": (of_version_999, "has version 999", "written by a newer localrag"),
 }
 
 
@@ -98,7 +98,7 @@ def test_a_text_that_was_changed_in_the_store_is_told(cli: Cli, sample: Path) ->
     doctor = cli("doctor", "--json")
     assert doctor.code == 5
     finding = next(f for f in doctor.json if f["check"] == "store main")
-    assert "its content is not what was written" in finding["detail"]
+    assert "its content has changed since it was written" in finding["detail"]
     assert "put back a copy of it" in finding["cure"]
 
 
@@ -133,7 +133,7 @@ def test_a_text_that_was_changed_in_the_store_is_not_shown(
     path.write_bytes(path.read_bytes().replace("渡し守".encode(), "渡し船".encode()))
     told = cli(*shown)
     assert told.code == 5
-    assert "is damaged (its content is not what was written)" in told.err
+    assert "is damaged (its content has changed since it was written)" in told.err
     assert told.out == ""
 
 
@@ -144,7 +144,7 @@ def test_a_text_that_is_no_text_any_more_is_told_as_damage(cli: Cli, sample: Pat
     path.write_bytes(content.replace(old, b"\xff" + old[1:]))
     told = cli("search", "渡し守の資格")
     assert told.code == 5
-    assert "is damaged (its content is not what was written)" in told.err
+    assert "is damaged (its content has changed since it was written)" in told.err
     assert "\ufffd" not in told.err
 
 
@@ -210,7 +210,7 @@ def test_something_else_in_the_place_of_the_index(
         assert cli("search", "渡し守").code == 0
         refused(cli("index", "--rebuild"), 7, "current", "permissions", "localrag index")
     else:
-        refused(cli("search", "渡し守"), 5, "no index that can be used", "localrag index")
+        refused(cli("search", "渡し守"), 5, "no usable index", "localrag index")
         refused(cli("index"), 7, place.split("/")[-1], "permissions", "localrag index")
         assert cli("list", "--json").json[0]["index"] == "missing"
     shutil.rmtree(path) if path.is_dir() else path.unlink()

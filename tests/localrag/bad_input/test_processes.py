@@ -56,7 +56,7 @@ def test_ctrl_c(cli: Cli, start: Start, until: Until, kept: Path, many: Path, ve
     os.killpg(process.pid, signal.SIGINT)
     _, err = process.communicate(timeout=PATIENCE)
     assert process.returncode == 130, err
-    assert "interrupted; what was finished is kept" in err
+    assert "interrupted; finished work is kept" in err
     assert "Traceback" not in err
     assert not building(kept)(), "what was begun is swept away"
     assert cli("search", "渡し守").code == 0

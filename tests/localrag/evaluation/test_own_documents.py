@@ -257,7 +257,7 @@ def test_a_report_gives_refusals_and_what_was_shown(asked: World) -> None:
     assert entry.shown.all_found.value == entry.shown.recall.value == 1
     assert entry.shown.all_found.n == 2, "where nothing supports there is nothing to show"
     text = (finished.folder / MARKDOWN).read_text(encoding="utf-8")
-    assert "again without those that support its answer" in text
+    assert "again without the documents supporting its answer" in text
     assert "| naive | without an answer | 2 | 100.0 %" in text
     assert "| naive | places | 2 | 100.0 % [34.2, 100.0] | 100.0 % [34.2, 100.0]" in text
 

@@ -362,7 +362,7 @@ def test_what_cannot_be_run(bench: Bench) -> None:
         bench.plan(DIRECT, settings={"chat.model": ""})
     with pytest.raises(UsageError, match="Did you mean statute-direct"):
         bench.plan("statute-derict")
-    with pytest.raises(UsageError, match="which methods"):
+    with pytest.raises(UsageError, match="No methods to evaluate"):
         bench.plan()
     with pytest.raises(UsageError, match="orders"):
         bench.plan(DIRECT, orders=5)

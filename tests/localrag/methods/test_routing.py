@@ -101,4 +101,4 @@ def test_a_law_is_lacking_only_where_no_name_of_the_corpus_ends(
     replies = [searches(query), searches("独楽"), judged, judged, chosen]
     played = play("statute-options", asked, *replies, home=tops)
     told = [str(event) for event in played.trace.events if "not in the corpus" in str(event)]
-    assert told == [f"the query cites {text}, whose law is not in the corpus" for text in unknown]
+    assert told == [f"the query cites {text}; its law is not in the corpus" for text in unknown]

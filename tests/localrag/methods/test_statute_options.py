@@ -174,7 +174,7 @@ def test_a_law_that_the_corpus_lacks_is_told(play: Play, question: Query) -> Non
     texts = ["凧揚げ規制法第三条及び独楽税法第五条", "独楽税法第五条", "許可", "許可"]
     played = play("statute-options", question, *replies(["正しい"] * 4, "aca", texts))
     told = [str(event) for event in played.trace.events if "not in the corpus" in str(event)]
-    assert told == ["the query cites 独楽税法第五条, whose law is not in the corpus"] * 2
+    assert told == ["the query cites 独楽税法第五条; its law is not in the corpus"] * 2
 
 
 def test_a_query_without_a_word_falls_back_to_the_option(play: Play, question: Query) -> None:

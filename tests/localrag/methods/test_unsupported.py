@@ -143,7 +143,7 @@ def test_a_provision_about_something_else_is_the_fault_that_is_named(write: Writ
     claim = "都道府県知事は、許可を取り消すことができる。"
     answer = write(NOTICE, (claim, ["許可を取り消すことができる"]))
     assert kinds(answer) == [[MismatchKind.SUBJECT]]
-    assert "does not speak of what was asked about" in wording.verdict(answer)
+    assert "is not about the subject of the question" in wording.verdict(answer)
 
 
 def test_what_comes_nearest_is_told_before_the_model_is_asked(

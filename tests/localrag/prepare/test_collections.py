@@ -177,7 +177,7 @@ def test_the_categories_that_come_with_localrag(name: str) -> None:
         ('[a]\nabout = "x"\nvalues = ["one"]', "a.values"),
         ('[a]\nabout = "x"\nvalues = ["one", "One"]', "the same"),
         ('[a]\nabout = "x"\nvalues = ["one", "two"]\nmore = 1', "a.more"),
-        ('[kind]\nabout = "x"\nvalues = ["one", "two"]', "kind is told without a model"),
+        ('[kind]\nabout = "x"\nvalues = ["one", "two"]', "kind is found without a model"),
         ('["a b"]\nabout = "x"\nvalues = ["one", "two"]', "no name"),
     ],
 )

@@ -165,7 +165,7 @@ def test_a_name_that_means_too_many_is_cut_and_told(home: Path) -> None:
     with opened(workspace, SearchModels()) as retriever:
         found = retriever.known("渚", "種類", Query("渚の種類は？"), 30)
     assert len(found.trace.stages[0].hits) == 20
-    assert "'渚' names 5 more subjects, which were not searched" in map(str, found.trace.events)
+    assert "'渚' names 5 more subjects, not searched" in map(str, found.trace.events)
 
 
 def test_triples_are_quoted_like_passages(

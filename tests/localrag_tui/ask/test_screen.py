@@ -171,12 +171,12 @@ async def test_rejected_quotations_and_nothing_found(
     async with app.run_test(size=(140, 40), notifications=True) as pilot:
         await ask(pilot, "how high?")
         await until(
-            pilot, lambda: "unsupported  an answer was made, but what it cites" in shown(app)
+            pilot, lambda: "unsupported  an answer was made, but the cited text" in shown(app)
         )
         await until(pilot, lambda: "[2] rejected: " in shown(app))
         await until(pilot, lambda: "(the quotation is not in" in shown(app))
-        await until(pilot, lambda: "code cites these sentences: " in shown(app))
-        assert "  this figure is not in what it cites: 二百メートル" in shown(app)
+        await until(pilot, lambda: "code chose these sentences: " in shown(app))
+        assert "  this figure is not in the cited text: 二百メートル" in shown(app)
         await until(pilot, lambda: "  as of 2026-04-01" in shown(app))
         await until(pilot, lambda: app.screen.query_one(SourcePane).spot is not None)
         await ask(pilot, "how deep?")
@@ -229,7 +229,7 @@ async def test_the_nearest_passages_are_listed_and_opened(
         await ask(pilot, "how high?")
         await until(pilot, lambda: head in shown(app))
         assert "<U+202E>" in shown(app)
-        assert "What the search came nearest in stands in the evidence." not in shown(app)
+        assert "The nearest places found are in the evidence." not in shown(app)
         pane = app.screen.query_one(SourcePane)
         second = next(view for view in app.screen.query(PieceView) if view.piece.near == 2)
         await pilot.click(second, offset=(3, 0))
@@ -430,7 +430,7 @@ async def test_a_law_that_is_lacking_is_told_first(workbench, engine, answers, a
         quoted = next(at for at, row in enumerate(rows) if "quoted  this comes nearest" in row)
         assert first < quoted
         text = "".join(piece.content.plain for piece in pieces(app.screen.query_one(TurnView).turn))
-        assert "as of 2026-04-01 · of a law that the question does not name" in text
+        assert "as of 2026-04-01 · of a law not named in the question" in text
 
 
 def test_every_mismatch_has_words():

@@ -194,4 +194,4 @@ def test_what_a_run_tells_in_words():
     live.hear(EntryStep("one", 0, "judge-model", 1, 1))
     assert live.words()[0] == "judge-model judges one, 1 of 1"
     live.stopping = True
-    assert "Stopping; what is answered is kept." in live.words()
+    assert "Stopping; answers are kept." in live.words()

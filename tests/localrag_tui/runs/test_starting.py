@@ -284,7 +284,7 @@ async def test_an_evaluation_of_questions_of_ones_own_measures_the_current_corpu
     async with app.run_test(size=(140, 40), notifications=True) as pilot:
         await until(pilot, lambda: "ferries/first" in shown(app))
         await pilot.press("e")
-        await until(pilot, lambda: "(that of the dataset, else second)" in shown(app))
+        await until(pilot, lambda: "(the dataset's, else second)" in shown(app))
         await until(pilot, lambda: app.screen.query_one("#methods", CheckList).option_count)
         app.screen.query_one("#file", Input).value = str(tmp_path / "ferries.jsonl")
         app.screen.query_one("#methods", CheckList).select("statute-lexical")

@@ -26,7 +26,7 @@ async def test_it_names_the_keys_of_the_focus_the_screen_and_everywhere(plain, s
         )
         assert here < shown(app).index("Ctrl+J") < on_screen
         assert on_screen < shown(app).index("Ctrl+N") < everywhere < shown(app).index("F12 Ctrl+T")
-        await until(pilot, lambda: "what they take of its memory" in shown(app))
+        await until(pilot, lambda: "their memory" in shown(app))
         assert "Ctrl+G" not in shown(app)
         await until(pilot, lambda: "plain.begin" in shown(app))
         assert "Ctrl+S" not in shown(app)

@@ -65,8 +65,8 @@ def test_wrong_keys_are_objected_to():
     assert len(told) == 5
     assert "No action is called app.halp" in causes
     assert '"strg+x" is no key; app.help keeps its own' in causes
-    assert "F1 stands for both app.jump and app.help" in causes
-    assert "F12 stands for both app.jobs and app.palette" in causes
+    assert "F1 is assigned to both app.jump and app.help" in causes
+    assert "F12 is assigned to both app.jobs and app.palette" in causes
     assert all(objection.cure for objection in told)
 
 

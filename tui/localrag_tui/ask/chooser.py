@@ -26,7 +26,7 @@ from localrag_tui.shell.bars import KeyBar
 from localrag_tui.shell.paragraph import Paragraph
 from localrag_tui.shown import content, cure_of, size
 
-DEFAULT_ABOUT = N_("generative where a model is chosen, extractive where none is")
+DEFAULT_ABOUT = N_("generative if a model is chosen, else extractive")
 
 
 class Way(NamedTuple):

@@ -168,7 +168,7 @@ def _answer(answer: Answer, limited: Filters, lifting: str) -> Iterator[TurnPiec
         yield TurnPiece(content(rest.format(keys=lifting), _QUIET), "note")
     # Answers of earlier versions have no list.
     if answer.status is Status.NOT_FOUND and hits_of_matter(answer) and not answer.nearest:
-        nearest = _("What the search came nearest in stands in the evidence.")
+        nearest = _("The nearest places found are in the evidence.")
         yield TurnPiece(content(nearest, _QUIET), "note")
     if answer.quotations:
         yield TurnPiece(content(in_words.instead(), "bold $accent"), "first-note")

@@ -491,7 +491,7 @@ def _words(bench: "Workbench", name: str, row: CorpusRow | None) -> Content:
         row.documents,
     ).format(n=row.documents, name=name)
     hints = [
-        _("Quotations stand word for word; what a model claims is checked against what it cites."),
+        _("Quotations are word for word; a model's claims are checked against the cited text."),
         _("Up walks through the questions asked before; {key} brings a conversation back.").format(
             key=key_of(bench, "ask.conversations")
         ),

@@ -118,7 +118,7 @@ class CheckScreen(WorkbenchScreen):
     MODE: ClassVar[str] = "check"
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("f7", "field", N_("Field"), id="check.field", show=False),
-        Binding("a", "toggle_all", N_("All / what is wrong"), id="check.all"),
+        Binding("a", "toggle_all", N_("All / problems only"), id="check.all"),
         Binding("e", "export", N_("Write a report"), id="check.export"),
         Binding("escape", "stop", N_("Stop"), id="check.stop"),
         Binding("escape", "leave", N_("Back"), id="check.leave", show=False),

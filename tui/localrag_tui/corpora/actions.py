@@ -394,7 +394,7 @@ class OverviewDialogue(Dialogue):
 
     def body(self) -> ComposeResult:
         name = one_line(self.bench.corpus)
-        yield Static(Content(_("What is in {corpus}").format(corpus=name)), classes="heading")
+        yield Static(Content(_("Contents of {corpus}").format(corpus=name)), classes="heading")
         yield Paragraph(Content(_("One moment …")), id="counts")
         yield Paragraph(classes="problem")
         yield OverviewList()
@@ -460,7 +460,7 @@ def _options(look: _Look) -> Iterator[Option]:
     if look.headings:
         yield from _values(facet_title(CHAPTER), CHAPTER, look.headings, found.headings)
     if found.summaries:
-        yield from _headed(_("What questions are about"))
+        yield from _headed(_("Subjects of questions"))
         for summary in found.summaries:
             where = _(", ").join(map(value_title, summary.labels)) or _("all documents")
             rests = _("{n:,} questions").format(n=summary.questions)

@@ -66,9 +66,9 @@ def pull_form(row: ModelRow | None) -> Form:
     """Ask for a model to pull, and name the host: nothing else here uses the network."""
     host = urlsplit(endpoint()).netloc.rpartition("@")[2] or endpoint()
     text = _(
-        "This uses the network: {host} is asked, and what it sends is checked and kept in this"
-        " workspace. Where there is none: export the model on another machine, carry the file"
-        " here, and import it (i)."
+        "This uses the network: {host} sends files, and they are checked and kept in this "
+        "workspace. Without a network: export the model on another machine, carry the file "
+        "here, and import it (i)."
     ).format(host=host)
     if row is not None and row.size:
         left = size(max(row.size - row.fetched, 0))
@@ -92,17 +92,17 @@ def add_form() -> Form:
     """Ask for a model at hand."""
     fields = (
         Field("path", _(".gguf file, or folder of sentence-transformers"), is_path=True),
-        Field("name", _("what to call it; empty: after the file")),
+        Field("name", _("name; empty: after the file")),
     )
-    about = _("It is copied into this workspace; what it is, is read from it.")
+    about = _("It is copied into this workspace; its kind is read from it.")
     return Form(_("Add a model"), about, go=_("Add"), fields=fields, check=_check_path)
 
 
 def import_form() -> Form:
     """Ask for an archive exported elsewhere."""
     fields = (
-        Field("path", _("file that export wrote (NAME.tar)"), is_path=True),
-        Field("name", _("what to call it; empty: as it was")),
+        Field("path", _("file written by export (NAME.tar)"), is_path=True),
+        Field("name", _("name; empty: as it was")),
     )
     about = _("From a file that was exported on another machine; every hash is checked.")
     return Form(_("Import a model"), about, go=_("Import"), fields=fields, check=_check_path)

@@ -261,7 +261,7 @@ class Live:
     def words(self) -> list[str]:
         lines = []
         if self.running and self.stopping:
-            lines.append(_("Stopping; what is answered is kept."))
+            lines.append(_("Stopping; answers are kept."))
         elif self.running and self.progress is None:
             lines.append(_(self.phase))
         elif self.running and (one := self.progress) is not None:

@@ -169,7 +169,7 @@ class RunsScreen(WorkbenchScreen):
             return
         if line.state is RunState.ELSEWHERE:
             self.notify(
-                _("Another process runs it: stop it there. What is answered is kept."),
+                _("Another process runs it: stop it there. Answers are kept."),
                 severity="warning",
             )
             return

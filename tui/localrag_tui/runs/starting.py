@@ -41,7 +41,7 @@ _NONE = {
     "dataset": N_("(none: a file of your own, below)"),
     "split": N_("(the first that is at hand)"),
     "judge": N_("(no judge)"),
-    "corpus": N_("(that of the dataset, else {corpus})"),
+    "corpus": N_("(the dataset's, else {corpus})"),
 }
 """The meaning of an empty choice, by field."""
 

@@ -269,7 +269,7 @@ class Palette(CommandPalette, SettledScreen[None]):
     CSS_PATH = sheets("dialogues")
 
     def __init__(self, actions: Mapping[str, ActiveBinding]) -> None:
-        super().__init__(placeholder=_("what do you want to do?"))
+        super().__init__(placeholder=_("name an action"))
         self.actions = actions
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
@@ -286,11 +286,11 @@ def _corpus_commands() -> "Iterator[tuple[str, str, Callable[[Workbench], object
     sample = N_("Invented laws and pages, ready to ask")
     yield N_("Try the sample corpus"), sample, actions.try_sample
     yield N_("Add documents"), N_("Read a file or folder into a corpus"), actions.add
-    yield N_("Index the corpus"), N_("Make what was added searchable"), actions.index
-    chosen = N_("What is asked, read and searched; Del removes one")
+    yield N_("Index the corpus"), N_("Make new documents searchable"), actions.index
+    chosen = N_("Documents to ask, read and search; Del removes one")
     yield N_("Choose the corpus"), chosen, actions.choose
-    yield N_("Jobs"), N_("What runs: progress, stop, result"), lambda bench: bench.action_jobs()
-    wrong = N_("what is wrong, each with its cure")
+    yield N_("Jobs"), N_("Running jobs: progress, stop, result"), lambda bench: bench.action_jobs()
+    wrong = N_("problems, each with its cure")
     yield N_("Doctor"), wrong, lambda bench: bench.push_screen(DoctorDialogue())
 
 

@@ -183,7 +183,7 @@ def _clashing(chosen: Mapping[str, str], known: Mapping[str, Shortcut]) -> Itera
             if both and other.id != id_ and not told_already and _meet(known[id_], other):
                 yield Objection(
                     id_,
-                    _("{key} stands for both {id} and {other}.").format(
+                    _("{key} is assigned to both {id} and {other}.").format(
                         key=spelled(min(both)), id=id_, other=other.id
                     ),
                     _("Give one of them another key."),

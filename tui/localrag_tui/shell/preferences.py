@@ -103,9 +103,7 @@ def _overruled(bench: "Workbench") -> None:
     if bench.settings.of().language in ("auto", language.in_use()):
         return
     if bench.overrides.get("language"):
-        words = _(
-            "This start was given a language (--lang), which goes before what is chosen here."
-        )
+        words = _("This start was given a language (--lang); it overrides the choice made here.")
         bench.notify(words)
         return
     words = _(
@@ -143,7 +141,7 @@ async def change_settings(bench: "Workbench") -> None:
         fields.append(_field(preference, before[preference.key], choices, fixed))
     form = Form(
         _("Settings"),
-        _("They are kept in {file} of the workspace, where all others stand, too.").format(
+        _("They are kept in {file} of the workspace, with all other settings.").format(
             file=workspace.settings.name
         ),
         go=_("Save"),
@@ -166,7 +164,7 @@ def _field(preference: Preference, value: str, choices: Mapping[str, str], fixed
         widget = Select(options, value=value, allow_blank=False, id=id_, compact=True)
     about = _(preference.about) if preference.about else ""
     if fixed:
-        about = _("{source} says so, and goes before what is chosen here.").format(source=fixed)
+        about = _("{source} sets it, and overrides the choice made here.").format(source=fixed)
     label = _(preference.label)
     field = Field(preference.key, label, about=about, beside=True, widget=widget)
     field.disabled = bool(fixed)

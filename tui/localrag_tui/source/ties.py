@@ -283,7 +283,7 @@ class AsReadDialogue(Dialogue):
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("c", "copy", N_("Copy"), id="as_read.copy"),
-        Binding("enter", "open", N_("To what reads it so"), id="as_read.open"),
+        Binding("enter", "open", N_("To replacing provision"), id="as_read.open"),
     ]
 
     def __init__(self, found: AsRead) -> None:

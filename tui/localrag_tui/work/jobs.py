@@ -210,7 +210,7 @@ def told(job: Job) -> str:
     if job.error is not None and job.state is not State.STOPPED:
         return job.error.cause
     if job.state is State.STOPPED:
-        return _("Stopped; what it had finished is kept.") if job.keeps else _("Stopped.")
+        return _("Stopped; finished work is kept.") if job.keeps else _("Stopped.")
     if isinstance(job.value, JobOutcome):
         return "\n".join(map(one_line, job.value.told.split("\n")))
     return ""

@@ -207,7 +207,7 @@ def runtime() -> Any:
         import llama_cpp
     except (ImportError, OSError, RuntimeError) as error:
         raise BackendMissing(
-            N_("GGUF models need {package}, which does not load here ({why})."),
+            N_("GGUF models need {package}; it does not load here ({why})."),
             Cure.INSTALL_PACKAGE,
             package="llama-cpp-python",
             why=error,

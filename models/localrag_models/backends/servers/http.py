@@ -190,7 +190,7 @@ class Server:
         )
 
     def no_vectors(self) -> ServerBroke:
-        return self.broke(N_("{server} sent no vectors for what was to be embedded."))
+        return self.broke(N_("{server} sent no vectors for the texts."))
 
     def parsed(self, text: str | bytes) -> Json:
         """Parse a JSON object from the server.

@@ -37,11 +37,11 @@ def test_checked_claims_are_supported(capsys: pytest.CaptureFixture[str]) -> Non
     claim = Claim("渡し守が運航する。", (1,), moved=True)
     lines = printed(Answer("x", (RULE,), Status.SUPPORTED, CALLED, (claim,)), capsys)
     assert lines[0] == (
-        "supported: all that it claims stands in 1 quotation, found word for word in the source"
+        "supported: every claim is in 1 quotation, found word for word in the source"
     )
     assert lines[2:4] == [
         "渡し守が運航する。 [1]",
-        "  code cites these sentences: those of the model do not say it",
+        "  code chose these sentences: the model's own do not support the claim",
     ]
 
 
@@ -68,7 +68,7 @@ def test_a_law_that_is_lacking_comes_first(capsys: pytest.CaptureFixture[str]) -
     lines = printed(answer, capsys)
     assert lines[0] == "not in this corpus: 会社法、商法"
     assert lines[1].startswith("quoted: ")
-    assert lines[-1].endswith("  as of 2026-04-01  of a law that the question does not name")
+    assert lines[-1].endswith("  as of 2026-04-01  of a law not named in the question")
 
 
 @pytest.mark.parametrize("kind", MismatchKind)
@@ -89,7 +89,7 @@ def test_what_is_wrong_with_a_whole_claim_does_not_repeat_it(
 ) -> None:
     claim = Claim("九メートル。", (1,), (Mismatch(MismatchKind.WORDS, "九メートル。"),))
     lines = printed(Answer("x", (RULE,), Status.UNSUPPORTED, CALLED, (claim,)), capsys)
-    assert lines[2:4] == ["九メートル。 [1]", "  what it cites speaks of other things"]
+    assert lines[2:4] == ["九メートル。 [1]", "  the cited text is about other things"]
 
 
 def test_json_tells_the_same() -> None:

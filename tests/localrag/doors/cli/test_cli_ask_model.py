@@ -114,7 +114,7 @@ def test_claims_are_printed_with_the_sentences_that_carry_them(
     # Of the two orders the model names the number of one; what carries the claim is code's to find.
     outcome = cli(*served(reply(CLAIM)), "ask", QUESTION)
     assert outcome.code == 0, outcome.err
-    assert outcome.out.startswith("supported: all that it claims stands in ")
+    assert outcome.out.startswith("supported: every claim is in ")
     assert f"{CLAIM} [1]" in outcome.out
     assert "  as of 2026-04-01\n" in outcome.out
     assert "rejected" not in outcome.out

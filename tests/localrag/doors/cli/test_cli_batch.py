@@ -53,7 +53,7 @@ def test_answers_are_those_of_ask(cli: Cli, sample: Path, table: Path, answers: 
     assert "3 rows; 0 supported, 2 quoted, 0 unsupported, 0 not found" in outcome.out
     assert "1 row failed: unreadable 1" in outcome.out
     assert "--retry-failed" in outcome.out
-    assert "fields that are not read: level" in outcome.err
+    assert "fields not read: level" in outcome.err
     assert "line 2: The line is not JSON" in outcome.err
     assert "\x1b" not in outcome.out + outcome.err
     asked = cli("ask", QUESTION, "--json").json

@@ -204,8 +204,8 @@ def test_failures(cli: Cli, workspace: Path, arguments: list[str], code: int, pa
             "Write it before the verb: localrag --set KEY=VALUE eval run …",
         ),
         (["data", "list", "--home", "x"], "before the verb: localrag --home FOLDER data list …"),
-        (["data", "list", "--hope", "x"], "localrag data list --help shows what it takes."),
-        (["--hope"], "localrag --help shows what it takes."),
+        (["data", "list", "--hope", "x"], "localrag data list --help shows its arguments."),
+        (["--hope"], "localrag --help shows its arguments."),
     ],
 )
 def test_an_option_in_the_wrong_place(cli: Cli, arguments: list[str], hint: str) -> None:

@@ -47,7 +47,7 @@ def test_doctor_looks_at_conversations(cli: Cli, sample: Path) -> None:
     workspace.conversations.write_bytes(content.replace("渡し舟".encode(), "渡し船".encode()))
     health, detail, cure = found()
     assert health == "broken"
-    assert "its content is not what was written" in detail
+    assert "its content has changed since it was written" in detail
     assert cure.startswith("Try localrag doctor --mend. Else put back a copy of it")
 
 
@@ -72,7 +72,7 @@ def test_doctor_finds_the_column_that_a_store_lacks(cli: Cli, sample: Path) -> N
     (finding,) = [one for one in outcome.json if one["check"] == "store main"]
     assert (finding["health"], finding["detail"]) == (
         "broken",
-        "The store lacks passages.header.",
+        "The store has no passages.header.",
     )
     assert "add the documents to a new corpus" in finding["cure"]
 

@@ -114,7 +114,7 @@ def test_methods_and_stages_with_commas_between_them(cli: Cli, lights: str) -> N
         (["--method", "staged-symbolic", "--judge", "nobody"], 8, "nobody"),
         (["--method", "staged-symbolic", "--orders", "2"], 2, "no options"),
         (["--method", "statute-lexical"], 2, "chooses between options"),
-        (["--method", ","], 2, "which methods"),
+        (["--method", ","], 2, "No methods to evaluate"),
     ],
 )
 def test_requests_that_make_no_sense(

@@ -30,7 +30,7 @@ def test_every_method_is_listed_with_its_calls(cli: Callable[..., Any]) -> None:
     shown = {name: f"\n{name}  " in f"\n{to_use}" for name in NAMES}
     assert shown == {name: one["purpose"] == "use" for name, one in found.items()}
     assert "\nchain  " in f"\n{to_reproduce}"
-    assert "extractive  no model; answers where no method and no model is named" in listed.out
+    assert "extractive  no model; answers if no method and no model is named" in listed.out
     assert "generative  1 to 2 calls of a model; answers where a model is named" in listed.out
 
 

@@ -117,7 +117,7 @@ def test_add_tells_documents_that_stay_though_their_file_lost_them(
     outcome = cli("add", str(path))
     assert outcome.code == 4
     assert (
-        "1 document that is no longer in a.jsonl stays in the corpus: not everything" in outcome.err
+        "1 document no longer in a.jsonl stays in the corpus: not everything" in outcome.err
     )
     assert "1 document kept" in outcome.out
     (kept,) = cli("add", str(path), "--json").json["kept"]
@@ -511,7 +511,7 @@ def test_what_filters_leave_is_told_where_nothing_is_found(cli: Cli) -> None:
     assert "nothing in the corpus matches all of these: kind=Act, ministry=国土交通省" in found
     assert "if you change one of these: kind=MinisterialOrdinance" in found
     little = cli("ask", "ペンギンの鳴き声", "--where", "chapter=第五章　罰則")
-    assert "nothing in what the filters leave" in little.out
+    assert "nothing in the part of this corpus matched by the filters" in little.out
     assert "match 2 articles" in little.err
     assert "nothing in this corpus supports" in cli("ask", "ペンギンの鳴き声").out
     assert cli("search", "渡し守", "--where", "").code == 2

@@ -107,7 +107,7 @@ def test_what_the_filters_of_a_row_leave_is_told_in_words(bench: Any) -> None:
         "nothing in the corpus matches all of these: kind=Act, ministry=国土交通省",
         "something matches if you change one of these: kind=MinisterialOrdinance",
     ]
-    assert little["Remarks"].startswith("nothing in what the filters leave of this corpus")
+    assert little["Remarks"].startswith("nothing in the part of this corpus matched by the filters")
     assert everywhere["Remarks"] == "nothing in this corpus supports an answer"
     rows = path.with_suffix(".jsonl").read_text(encoding="utf-8").splitlines()
     row, none, *_ = map(json.loads, rows)

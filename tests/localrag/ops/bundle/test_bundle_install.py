@@ -265,7 +265,7 @@ def test_signing(small: Path, tmp_path: Path, cli: Cli, monkeypatch: pytest.Monk
         (["--model=none"], "The model 'none' is not installed"),
         (["--source=main"], "'main' names no corpus and files"),
         (["--since=/none"], "is not a bundle"),
-        (["--standalone-python"], "fetched by uv"),
+        (["--standalone-python"], "uv fetches a Python"),
         (["--settings=/none"], "There is no file /none"),
         ([f"--settings={__file__}"], "test_bundle_install.py cannot be read"),
     ],

@@ -153,7 +153,7 @@ def test_a_letter_that_became_another_one_in_the_file(
     workspace.conversations.write_bytes(changed)
     with (
         Conversations.open(workspace) as reopened,
-        pytest.raises(StoreError, match="its content is not what was written"),
+        pytest.raises(StoreError, match="its content has changed since it was written"),
     ):
         reopened.turns(talk.id)
 

@@ -55,7 +55,7 @@ def test_everything_an_answer_says_is_written(
         "### What the texts say, word for word; check whether it answers\n- 第二項\n",
         "  `F1#8.2`\n### Written by the model, not supported\n**b** 二メートル\n",
         "- 水位が二メートルを超えるとき。 [1][2 rejected]\n  - code cites these sentences: ",
-        "  - this figure is not in what it cites: 二メートル\n",
+        "  - this figure is not in the cited text: 二メートル\n",
         "### Derivation\n1. 定員は – 渡し舟の定員は十二人。 [1] (triples)\n2. 船長は – not found\n",
         "- 10 \\< 12\n### Citations\n",
         "1. 渡し舟法 第八条 · as of 2026-04-01\n   > 渡し守は\n   `F1#8.1`\n",
@@ -84,7 +84,7 @@ def test_a_quotation_of_another_law_says_so(conversations: Conversations) -> Non
     )
     answer = Answer("渡し守は", (beside,), Status.QUOTED, Trace(), absent=("会社法",))
     conversations.finish(turn.id, answer, 1)
-    assert "1. 渡し舟法 · as of 2026-04-01 · of a law that the question does not name\n" in written(
+    assert "1. 渡し舟法 · as of 2026-04-01 · of a law not named in the question\n" in written(
         conversations, talk
     )
     assert "1. 渡し舟法 · 2026-04-01 時点 · 質問の法令とは別の法令\n" in written(
