@@ -92,3 +92,8 @@ def ngettext(one: str, many: str, count: int) -> str:
 def N_(message: str) -> str:  # noqa: N802 - the mark that gettext's tools look for
     """Mark a message that is translated later."""
     return message
+
+
+def colon() -> str:
+    """The colon of the language in use."""
+    return _(": ")

@@ -11,7 +11,7 @@ from localrag.check.types import (
     Verdict,
 )
 from localrag.corpus.types import omission_notes
-from localrag.language import _, ngettext
+from localrag.language import _, colon, ngettext
 
 WORST_FIRST = (Verdict.FAILS, Verdict.UNCHECKED, Verdict.HOLDS)
 """The order of findings in reports."""
@@ -60,7 +60,7 @@ def status(finding: Finding) -> str:
 def verdict(finding: Finding) -> str:
     """Return the kind of a finding, its verdict and the reason."""
     words = f"{_(PARTS[finding.part])} – {status(finding)}"
-    return f"{words}: {finding.problem}" if finding.problem else words
+    return f"{words}{colon()}{finding.problem}" if finding.problem else words
 
 
 def compared(finding: Finding) -> str:

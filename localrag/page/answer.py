@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator, Sequence
 
 from localrag.answer import wording
 from localrag.answer.types import Answer, Citation, Claim, Derivation, Nearest, Status, Step
-from localrag.language import _
+from localrag.language import _, colon
 from localrag.page.blocks import (
     Block,
     Code,
@@ -34,7 +34,7 @@ def answer_blocks(answer: Answer, place: Place, shown: int | None = None) -> Ite
         absent = "、".join(answer.absent)
         yield paragraph(Strong(_("Not in this corpus:")), f" {absent}")
     status = _(wording.STATUSES[answer.status])
-    yield paragraph(Strong(status), f": {wording.verdict(answer, shown)}")
+    yield paragraph(Strong(status), f"{colon()}{wording.verdict(answer, shown)}")
     # Quotations explain the other answers; for this one, only the notes do.
     told = list(map(str, wording.events(answer.trace, answer.absent)))
     if told and answer.status is Status.NOT_FOUND:
@@ -83,7 +83,7 @@ def _claim(answer: Answer, claim: Claim) -> Item:
 def _citation(citation: Citation, place: str) -> Item:
     head: list[Inline] = [one_line(place or citation.label or citation.passage_id)]
     if not citation.verified:
-        head += [" ", Strong(_("rejected")), f": {citation.problem or ''}"]
+        head += [" ", Strong(_("rejected")), f"{colon()}{citation.problem or ''}"]
     head += (f" · {remark}" for remark in wording.remarks(citation))
     return Item(tuple(head), (Quotation(citation.quote), paragraph(Code(citation.passage_id))))
 

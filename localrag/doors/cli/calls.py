@@ -21,10 +21,10 @@ from localrag.doors.cli.options import (
     tell_if_behind,
     unicode,
 )
-from localrag.doors.cli.terminal import colon, emit, say, say_text, tell, tell_note
+from localrag.doors.cli.terminal import emit, say, say_text, tell, tell_note
 from localrag.doors.session import Session
 from localrag.errors import UsageError
-from localrag.language import N_, _
+from localrag.language import N_, _, colon
 
 if TYPE_CHECKING:
     from localrag.check import CheckReport, Finding

@@ -12,7 +12,7 @@ from localrag.doors.cli.main import app, verb
 from localrag.doors.cli.options import CorpusName, Json, Ray
 from localrag.doors.session import Corpus, Session
 from localrag.errors import UsageError
-from localrag.language import N_, _
+from localrag.language import N_, _, colon
 
 if TYPE_CHECKING:
     from localrag.prepare.measuring import Distribution
@@ -164,7 +164,7 @@ def _propose(session: Session, corpus: Corpus, out: Path | None) -> None:
     with storing(out):
         replace_text(out, as_toml(found), private=True)
     for key, category in found.items():
-        say((key, "bold"), f": {category.about}: {', '.join(category.values)}")
+        say((key, "bold"), f"{colon()}{category.about}{colon()}{', '.join(category.values)}")
     say(
         _("Correct {path}, then: localrag prepare --layers metadata --categories {path}").format(
             path=out

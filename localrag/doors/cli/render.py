@@ -7,8 +7,8 @@ from localrag.answer import wording
 from localrag.answer.types import Answer, Citation, Claim, Derivation, Status, Step
 from localrag.corpus.links import DELEGATES
 from localrag.corpus.types import Locator, omission_notes
-from localrag.doors.cli.terminal import aside, colon, say, say_text, tell, tell_note
-from localrag.language import N_, _, ngettext
+from localrag.doors.cli.terminal import aside, say, say_text, tell, tell_note
+from localrag.language import N_, _, colon, ngettext
 from localrag.law.names import LawNames
 from localrag.law.notation import cite
 from localrag.search.query import SNIPPET, Snippet, snippet

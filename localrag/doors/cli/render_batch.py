@@ -9,7 +9,6 @@ from localrag.answer.wording import FAILURES
 from localrag.doors.cli.terminal import (
     Meter,
     a_minute,
-    colon,
     duration,
     say,
     say_tokens,
@@ -17,7 +16,7 @@ from localrag.doors.cli.terminal import (
     tell_failed,
     tell_note,
 )
-from localrag.language import _, ngettext
+from localrag.language import _, colon, ngettext
 from localrag.methods.catalogue import LABELS
 from localrag.ops.batch import BatchEstimate, BatchReport
 from localrag.ops.batch.types import Event, Listener, RowFailed

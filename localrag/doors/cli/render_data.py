@@ -12,7 +12,7 @@ from localrag.doors.cli.render_ingest import (
     print_index_report,
     report_as_json,
 )
-from localrag.doors.cli.terminal import colon, emit, say, table, tell, tell_lines, tell_note
+from localrag.doors.cli.terminal import emit, say, table, tell, tell_lines, tell_note
 from localrag.errors import LocalragError
 from localrag.evaluation.datasets.acquiring import Brought
 from localrag.evaluation.datasets.keeping import Shelf
@@ -23,7 +23,7 @@ from localrag.evaluation.datasets.loading import (
     parts_of_corpus,
     splits_at_hand,
 )
-from localrag.language import N_, _, ngettext
+from localrag.language import N_, _, colon, ngettext
 
 _NO_CORPUS = N_("none of its own; --corpus NAME or the usual one is searched")
 

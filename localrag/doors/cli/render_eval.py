@@ -10,7 +10,6 @@ from localrag.doors.cli.render_batch import EVERY
 from localrag.doors.cli.terminal import (
     Meter,
     aside,
-    colon,
     duration,
     say,
     table,
@@ -47,7 +46,7 @@ from localrag.evaluation.types import (
     Listener,
     Unjudged,
 )
-from localrag.language import _, ngettext
+from localrag.language import _, colon, ngettext
 from localrag.ops.batch.types import RowFailed
 from localrag.text.facts import Fact, FactKind
 from localrag.text.harmless import one_line

@@ -22,8 +22,8 @@ from localrag.corpus.ingest.events import (
 from localrag.corpus.ingest.update import UpdateReport
 from localrag.corpus.readers import PassedOver
 from localrag.corpus.types import part_name
-from localrag.doors.cli.terminal import Meter, colon, say, tell, tell_failed, tell_note
-from localrag.language import _, ngettext
+from localrag.doors.cli.terminal import Meter, say, tell, tell_failed, tell_note
+from localrag.language import _, colon, ngettext
 from localrag.search.indexing.index import IndexReport
 from localrag.text.harmless import one_line
 from localrag.text.progress import Progress

@@ -5,9 +5,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Self
 
 from localrag.corpus.inference.opening import SETTINGS, as_ours
-from localrag.doors.cli.terminal import colon, emit, failure, say, table, tell, tell_note
+from localrag.doors.cli.terminal import emit, failure, say, table, tell, tell_note
 from localrag.errors import LocalragError
-from localrag.language import N_, _, ngettext
+from localrag.language import N_, _, colon, ngettext
 from localrag_models.catalogue import CatalogueEntry, catalogue
 from localrag_models.files import gigabytes
 from localrag_models.store import InstalledModel, ModelStore

@@ -8,7 +8,7 @@ from typing import Any
 
 from localrag.answer.prompts import OptimisedPrompt, optimised_names
 from localrag.corpus.workspace import Workspace
-from localrag.doors.cli.terminal import colon, duration, say, say_text, table, tell, tell_note
+from localrag.doors.cli.terminal import duration, say, say_text, table, tell, tell_note
 from localrag.errors import UsageError, WorkspaceError
 from localrag.evaluation.optimize.folder import RunFolder, runs
 from localrag.evaluation.optimize.types import (
@@ -24,7 +24,7 @@ from localrag.evaluation.optimize.types import (
     Reporting,
 )
 from localrag.evaluation.statistics import share
-from localrag.language import N_, _, ngettext
+from localrag.language import N_, _, colon, ngettext
 from localrag.text.facts import Fact
 
 _EVERY = 30.0

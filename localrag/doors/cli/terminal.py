@@ -16,7 +16,7 @@ from time import monotonic
 from typing import TYPE_CHECKING, Any, NoReturn, Self
 
 from localrag.errors import StorageError, UsageError
-from localrag.language import N_, _
+from localrag.language import N_, _, colon
 from localrag.text.harmless import harmless, json_text, one_line
 from localrag.text.progress import BYTES, Phase, Progress
 
@@ -213,11 +213,6 @@ def failure(cause: str, cure: str = "") -> None:
     tell_lines((_("error: "), "bold red"), cause, "red")
     if cure:
         tell("  ", (cure, "bold"))
-
-
-def colon() -> str:
-    """The colon of the language in use."""
-    return _(": ")
 
 
 def aside(words: str) -> str:

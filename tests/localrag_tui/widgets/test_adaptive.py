@@ -6,6 +6,7 @@ from textual.widgets import OptionList
 from textual.widgets.option_list import Option
 
 from localrag_tui.shell.listing import AdaptiveList, AdaptiveRow
+from localrag_tui.shell.look import sheets
 
 
 class Row(AdaptiveRow):
@@ -25,6 +26,8 @@ class Rows(AdaptiveList):
 
 
 class Listed(App[None]):
+    CSS_PATH = sheets("parts")
+
     def __init__(self) -> None:
         super().__init__()
         self.written: list[str] = []

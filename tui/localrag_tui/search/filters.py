@@ -1,7 +1,7 @@
 """The filters of a search: their names, the line of filters in use, the dialogue."""
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, ClassVar
 
 from rich.cells import cell_len, set_cell_size
@@ -117,14 +117,13 @@ def _has(store: "CorpusStore", label: Label) -> bool:
 
 def kept(filters: Filters, known: Facets) -> Filters:
     """The filters without values missing from the corpus."""
-    return Filters(
-        tuple(law_id for law_id in filters.documents if law_id in known.titles),
-        tuple(kind for kind in filters.kinds if kind in known.kinds),
-        tuple(name for name in filters.law_types if name in known.law_types),
-        tuple(layer for layer in filters.layers if layer in known.layers),
-        filters.date_from,
-        filters.date_to,
-        tuple(label for label in filters.where if label not in known.lacking),
+    return replace(
+        filters,
+        documents=tuple(law_id for law_id in filters.documents if law_id in known.titles),
+        kinds=tuple(kind for kind in filters.kinds if kind in known.kinds),
+        law_types=tuple(name for name in filters.law_types if name in known.law_types),
+        layers=tuple(layer for layer in filters.layers if layer in known.layers),
+        where=tuple(label for label in filters.where if label not in known.lacking),
     )
 
 
@@ -385,10 +384,18 @@ class FilterDialogue(Dialogue):
         except UsageError as error:
             self.complain(error)
             return
-        documents = tuple(self.query_one(LawChoice).chosen)
-        kinds, types, layers = map(self._chosen, ("kinds", "law_types", "layers"))
-        where = self.query_one(LabelChoice).labels
-        self.dismiss(Filters(documents, kinds, types, layers, start, end, where))
+        self.dismiss(
+            replace(
+                self._filters,
+                documents=tuple(self.query_one(LawChoice).chosen),
+                kinds=self._chosen("kinds"),
+                law_types=self._chosen("law_types"),
+                layers=self._chosen("layers"),
+                date_from=start,
+                date_to=end,
+                where=self.query_one(LabelChoice).labels,
+            )
+        )
 
     @on(Button.Pressed, "#clear")
     def action_clear(self) -> None:

@@ -116,9 +116,7 @@ def test_add_tells_documents_that_stay_though_their_file_lost_them(
     path.write_text('{"id": "a", "text": "舟。"}\n{broken\n', encoding="utf-8")
     outcome = cli("add", str(path))
     assert outcome.code == 4
-    assert (
-        "1 document no longer in a.jsonl stays in the corpus: not everything" in outcome.err
-    )
+    assert "1 document no longer in a.jsonl stays in the corpus: not everything" in outcome.err
     assert "1 document kept" in outcome.out
     (kept,) = cli("add", str(path), "--json").json["kept"]
     assert (kept["source"], kept["documents"]) == ("a.jsonl", 1)

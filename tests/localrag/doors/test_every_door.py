@@ -27,7 +27,7 @@ from localrag.doors.serve.http import application
 from localrag.doors.serve.mcp import server_of
 from localrag.errors import NotFoundError
 
-from ..conftest import Outcome
+from ...conftest import Outcome
 
 Cli = Callable[..., Outcome]
 Told = list[tuple[str, str, int, int]]

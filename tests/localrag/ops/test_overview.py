@@ -21,7 +21,7 @@ from localrag.prepare.measuring import Redundancy, redundancy
 from localrag.prepare.preparing import prepare
 from localrag.search.indexing.index import index
 
-from ..prepared import prepared_texts
+from ...prepared import prepared_texts
 
 
 @pytest.fixture

@@ -25,7 +25,7 @@ def test_nothing_goes_out(cli: Cli) -> None:
 CALLS_OUT = """
 import sys
 from pathlib import Path
-from localrag import offline
+from localrag.ops import offline
 import socket
 
 def steps(folder, language):

@@ -50,7 +50,7 @@ def test_every_kind_has_words_in_every_language(kind, translated):
 
 
 def test_the_kinds_that_the_documents_explain_are_those_that_there_are():
-    docs = Path(__file__).parents[2] / "docs"
+    docs = Path(__file__).parents[3] / "docs"
     explained = {}
     for text in ("batches.md", "ja/batches.md"):
         _, _, table = (docs / text).read_text(encoding="utf-8").partition("| kind |")

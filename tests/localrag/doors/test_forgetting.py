@@ -15,7 +15,7 @@ from localrag.methods.toolkit import Remembered
 from localrag.ops.conversations.store import Conversations
 from localrag.search.types import Query
 
-from ..prepared import prepared_texts
+from ...prepared import prepared_texts
 
 Cli = Callable[..., Any]
 SECRET = "白浜商会の買収"

@@ -11,9 +11,9 @@ import localrag
 from localrag import language
 from localrag.doors import api
 
-from ..patience import PATIENCE
+from ...patience import PATIENCE
 
-DOC = Path(__file__).parents[2] / "docs" / "python.md"
+DOC = Path(__file__).parents[3] / "docs" / "python.md"
 EXAMPLES = re.findall(r"```python\n(.*?)```", DOC.read_text(encoding="utf-8"), re.DOTALL)
 
 
