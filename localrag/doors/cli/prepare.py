@@ -205,7 +205,7 @@ _OUTCOMES = {
 
 
 def _print(report: "LayerReport") -> None:
-    from localrag.doors.cli.terminal import colon, duration, say, say_tokens
+    from localrag.doors.cli.terminal import duration, say, say_tokens
     from localrag.prepare.preparing import PHASES
 
     unit = _(PHASES[report.layer].unit)
