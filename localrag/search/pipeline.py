@@ -43,7 +43,7 @@ from localrag_indexes.bm25 import BM25Index
 FUSE = "fuse"
 """The step name of the fused ranking: words, meaning and names together."""
 
-# Units expanded from, when only their words were found; the weight of their score.
+# Units expanded from without being named; the weight of their score.
 _EXPANDED = 5
 _EXPANDED_SHARE = 0.4
 # Score of a neighbour whose own words do not match.
@@ -106,7 +106,7 @@ class Search:
 
 
 def name_provisions(search: Search) -> None:
-    """Add the provisions named in the question, with notes on day and laws."""
+    """Step `resolve`: add the provisions named in the question, with notes on day and laws."""
     reading = search.reading
     search.reasons = dict(reading.resolved.reasons)
     known = standing(search.corpus.store, reading.query.filters)
@@ -115,10 +115,10 @@ def name_provisions(search: Search) -> None:
 
 
 def search_words(search: Search) -> None:
-    """Add units by BM25, with the question's words and their statutory counterparts.
+    """Step `lexical`: add units by BM25, with the question's words and their statutory counterparts.
 
-    Predicted questions are searched only if provisions are sought. Among other documents they would
-    rank laws above the page asked for.
+    Predicted questions are searched only if provisions are sought. In a corpus with other documents
+    they would rank laws above the page asked for.
     """
     if not search.settings.lexical:
         search.trail.record(lexical.STAGE, {}, events=[Fact(FactKind.LEXICAL_OFF)])
@@ -137,7 +137,7 @@ def search_words(search: Search) -> None:
 
 
 def search_meaning(search: Search) -> None:
-    """Add the units with the nearest vectors, if the corpus has vectors."""
+    """Step `dense`: add the units with the nearest vectors, if the corpus has vectors."""
     models = search.corpus.models
     if models.dense is not None and search.settings.dense != "off":
         by_meaning = partial(
@@ -150,7 +150,7 @@ def search_meaning(search: Search) -> None:
 
 
 def fuse_rankings(search: Search) -> None:
-    """Fuse the rankings by words and by meaning; add the units named."""
+    """Step `fuse`: one ranking of words, meaning and the provisions named."""
     words, meaning, provisions = search.words, search.meaning, search.of_provisions
     search.found = fuse(words, meaning, search.settings, provisions=provisions)
     search.drop_what_is_left_out(search.found)
@@ -158,7 +158,7 @@ def fuse_rankings(search: Search) -> None:
 
 
 def reread(search: Search) -> None:
-    """Rescore the best units with a reranker, if one is set."""
+    """Step `rerank`: rescore the best units with a reranker, if one is set."""
     model = search.corpus.models.rerank
     if model is None or search.settings.rerank == "off":
         return
@@ -170,7 +170,7 @@ def reread(search: Search) -> None:
 
 
 def follow_edges(search: Search) -> None:
-    """Add provisions linked to those found: penalties, implementing orders and other references.
+    """Step `expand`: add provisions linked to those found (penalties, orders, references).
 
     Raises:
         StoreError: a stored reference cannot be read.
@@ -482,7 +482,7 @@ def _link(search: Search, seeds: Sequence[Seed], found: Scores) -> list[Fact]:
 
 
 def _seeds(resolved: Resolved, fused: Scores) -> list[Seed]:
-    """The provisions to expand from: those named, and the best by words."""
+    """The provisions to expand from: those named, and the best of the fused ranking."""
     seeds = [
         Seed(target.law_id, target.locator, score, named=True)
         for target, score in resolved.targets.items()
