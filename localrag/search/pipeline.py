@@ -115,7 +115,7 @@ def name_provisions(search: Search) -> None:
 
 
 def search_words(search: Search) -> None:
-    """Step `lexical`: add units by BM25, with the question's words and their statutory counterparts.
+    """Step `lexical`: add units by BM25, with the words of question and statutes.
 
     Predicted questions are searched only if provisions are sought. In a corpus with other documents
     they would rank laws above the page asked for.
