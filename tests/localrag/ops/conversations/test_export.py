@@ -54,7 +54,7 @@ def test_everything_an_answer_says_is_written(
         "an option was chosen, but no provision is quoted for it\n"
         "### What the texts say, word for word; check whether it answers\n- 第二項\n",
         "  `F1#8.2`\n### Written by the model, not supported\n**b** 二メートル\n",
-        "- 水位が二メートルを超えるとき。 [1][2 rejected]\n  - code cites these sentences: ",
+        "- 水位が二メートルを超えるとき。 [1][2 rejected]\n  - code chose these sentences: ",
         "  - this figure is not in the cited text: 二メートル\n",
         "### Derivation\n1. 定員は – 渡し舟の定員は十二人。 [1] (triples)\n2. 船長は – not found\n",
         "- 10 \\< 12\n### Citations\n",
