@@ -97,7 +97,7 @@ def test_words_that_do_not_stand_there_are_told_and_never_replaced(store: Corpus
     text = view.as_read
     assert text is not None
     written = markdown(looked_up_blocks(store, LookedUp((view,))))
-    assert "**Made by code, no text of a law" in written
+    assert "**Made by code, not the text of a law" in written
     assert "## Replacements not made\n\n- 「府」→「市」" in written
     assert text.text == show(store, "凧揚法1条2項").passage.text
     ((words),) = text.left_out
@@ -151,7 +151,7 @@ def test_what_has_no_words_read_otherwise_is_an_error(store: CorpusStore) -> Non
 
 def test_the_command_marks_what_is_replaced(store: CorpusStore, cli: Callable[..., Any]) -> None:
     shown = cli("show", "凧揚法1条1項", "--as-read-by", "凧揚法2条").out
-    assert "Made by code, no text of a law: as 凧揚法 第二条 has it read." in shown
+    assert "Made by code, not the text of a law: 凧揚法 第二条 replaces the words." in shown
     assert "【市】〔県〕の凧は、【市長】〔知事〕の許可" in shown
     missing = cli("show", "凧揚法1条2項", "--as-read-by", "凧揚法2条").out
     assert "「府」→「市」  (these words are not found there)" in missing

@@ -78,7 +78,7 @@ def test_the_first_broken_line_is_named(
     kept.write_text("".join(change(kept.read_text().splitlines(keepends=True))))
     with pytest.raises(StoreError, match=f"line {line} does not follow") as caught:
         checked(Workspace.locate())
-    told = f"line {line - 1} or line {line} was changed" if line > 1 else "line 1 was changed"
+    told = f"line {line - 1} or {line} was changed" if line > 1 else "line 1 was changed"
     assert told in caught.value.cure
     doctor = cli("doctor", "--json")
     assert doctor.code == 5

@@ -171,7 +171,7 @@ INDEXES: dict[str, tuple[Callable[[Path], object], str]] = {
     "truncated file": (lambda f: os.truncate(largest(f), 7), "7 bytes instead of"),
     "file that is a folder": (lambda f: into_a_folder(largest(f)), "damaged"),
     "garbage": (garbage_of_the_same_size, "has changed"),
-    "generation gone": (shutil.rmtree, "no index"),
+    "generation gone": (shutil.rmtree, "no usable index"),
 }
 
 

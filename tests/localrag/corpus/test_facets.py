@@ -101,7 +101,7 @@ def test_of_one_facet_one_value_must_hold_and_of_each_facet_one(store: CorpusSto
     [
         ("kin=Act", ["'kin'", "Did you mean kind?", "ministry"]),
         ("kid=政令", ["'kid'", "Did you mean kind?"]),
-        ("law=民法", ["'law'", "--law", "What --where takes is: kind, ministry"]),
+        ("law=民法", ["'law'", "--law", "--where takes: kind, ministry"]),
         ("法令名=民法", ["'法令名'", "--law", "kind, ministry"]),
         ("kind=Acta", ["kind=Acta", "Did you mean Act?", "CabinetOrder"]),
         ("kind=政例", ["kind=政例", "Did you mean CabinetOrder?"]),

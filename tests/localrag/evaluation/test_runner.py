@@ -358,7 +358,7 @@ def test_a_missing_model_is_told_before_anything_is_asked(bench: Bench) -> None:
 
 
 def test_what_cannot_be_run(bench: Bench) -> None:
-    with pytest.raises(UsageError, match="needs a model"):
+    with pytest.raises(UsageError, match="needs a writing model"):
         bench.plan(DIRECT, settings={"chat.model": ""})
     with pytest.raises(UsageError, match="Did you mean statute-direct"):
         bench.plan("statute-derict")

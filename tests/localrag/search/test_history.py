@@ -463,7 +463,7 @@ def alone(home: Path, tmp_path: Path) -> localrag.Corpus:
 def test_one_text_says_nothing_of_what_changed(
     alone: localrag.Corpus, cli: Callable[..., Any]
 ) -> None:
-    with pytest.raises(NotFoundError, match=f"one text of 渡し舟法 for both days, that of {FIRST}"):
+    with pytest.raises(NotFoundError, match=f"one text of 渡し舟法 for both days, dated {FIRST}"):
         alone.diff("渡し舟法", date(2015, 12, 27), date(2026, 1, 1))
     for as_json in ((), ("--json",)):
         refused = cli("diff", "渡し舟法", FIRST, "2026-01-01", *as_json)

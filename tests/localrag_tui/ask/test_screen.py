@@ -106,7 +106,7 @@ async def test_what_is_told_while_an_answer_is_made(
         writing.set()
         await ask_again_is_refused(app, pilot, until, told)
         end.set()
-        await until(pilot, lambda: "supported  all that it claims" in shown(app))
+        await until(pilot, lambda: "supported  every claim is in" in shown(app))
         await until(pilot, lambda: "1,204 read (812 reused) · 96 written" in shown(app))
         text = shown(app)
     assert "unchecked" not in text
@@ -549,7 +549,7 @@ async def test_a_conversation_is_there_again(
         await until(pilot, lambda: unsent.exists() and "not sent" in unsent.read_text())
     again = workbench()
     async with again.run_test(size=(80, 24), notifications=True) as pilot:
-        await until(pilot, lambda: "supported  all that it claims" in shown(again))
+        await until(pilot, lambda: "supported  every claim is in" in shown(again))
         question = again.screen.query_one(QuestionArea)
         await until(pilot, lambda: question.text == "not sent")
         # Up walks through the questions, down comes back to what was typed.
@@ -579,7 +579,7 @@ async def test_a_turn_that_was_interrupted_is_asked_again(
         await until(pilot, lambda: "interrupted" in shown(app))
         await until(pilot, lambda: "half a claim" in shown(app))
         await pilot.press("tab", "a")
-        await until(pilot, lambda: "supported  all that it claims" in shown(app))
+        await until(pilot, lambda: "supported  every claim is in" in shown(app))
 
 
 async def test_what_cannot_be_written_down_is_answered_all_the_same(
@@ -590,7 +590,7 @@ async def test_what_cannot_be_written_down_is_answered_all_the_same(
     app = workbench()
     async with app.run_test(size=(140, 40), notifications=True) as pilot:
         await ask(pilot, "how high?")
-        await until(pilot, lambda: "supported  all that it claims" in shown(app))
+        await until(pilot, lambda: "supported  every claim is in" in shown(app))
         await until(pilot, lambda: "conversations.sqlite" in told(app))
 
 
@@ -601,7 +601,7 @@ async def test_a_question_is_offered_to_begin_with(workbench, engine, answers, u
         await until(pilot, lambda: "for example (Tab, Enter):" in shown(app))
         await until(pilot, lambda: "渡し舟を運航" in shown(app))
         await pilot.press("tab", "enter")
-        await until(pilot, lambda: "supported  all that it claims" in shown(app))
+        await until(pilot, lambda: "supported  every claim is in" in shown(app))
         assert engine.asked[0][2].text == "渡し舟を運航してはならない水位の基準は何か。"
 
 

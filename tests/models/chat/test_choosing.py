@@ -53,7 +53,7 @@ def test_what_the_options_had_of_all_is_told() -> None:
 
 
 def test_a_reply_that_is_none_of_them() -> None:
-    with pytest.raises(ReplyInvalid, match="'Maybe', which is none of 'yes', 'no'") as caught:
+    with pytest.raises(ReplyInvalid, match="'Maybe', not with one of 'yes', 'no'") as caught:
         weighed(["yes", "no"], Maybe=0.9, Perhaps=0.1)
     assert caught.value.reply.text == "Maybe"
 

@@ -31,7 +31,7 @@ def test_every_method_is_listed_with_its_calls(cli: Callable[..., Any]) -> None:
     assert shown == {name: one["purpose"] == "use" for name, one in found.items()}
     assert "\nchain  " in f"\n{to_reproduce}"
     assert "extractive  no model; answers if no method and no model is named" in listed.out
-    assert "generative  1 to 2 calls of a model; answers where a model is named" in listed.out
+    assert "generative  1 to 2 calls of a model; answers if a model is named" in listed.out
 
 
 def test_a_method_answers_with_an_option(sample: Path, cli: Callable[..., Any]) -> None:

@@ -187,7 +187,7 @@ def test_what_fails_before_anything_is_collected_leaves_nothing(
     wheel = next(small.glob("wheels/localrag*"))
     failed = cli("bundle", "make", str(tmp_path / "b"), f"--project={wheel}", "--python=2.1")
     assert failed.code == 2
-    assert "no Python 2.1" in failed.err
+    assert "Python 2.1 is not here" in failed.err
     assert list(tmp_path.iterdir()) == []
 
 
@@ -261,7 +261,7 @@ def test_signing(small: Path, tmp_path: Path, cli: Cli, monkeypatch: pytest.Monk
 @pytest.mark.parametrize(
     ("arguments", "cause"),
     [
-        (["--python=3.99"], "There is no Python 3.99 here"),
+        (["--python=3.99"], "Python 3.99 is not here"),
         (["--model=none"], "The model 'none' is not installed"),
         (["--source=main"], "'main' names no corpus and files"),
         (["--since=/none"], "is not a bundle"),
