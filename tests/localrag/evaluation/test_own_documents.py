@@ -194,7 +194,8 @@ def test_passages_of_longbench_are_documents_but_support_nothing_that_is_told(
     world.add(LONGBENCH)
     (question,) = world.load(LONGBENCH, own_documents=True).questions
     assert question.query.filters.documents == ("q.json:1", "q.json:2")
-    with pytest.raises(UsageError, match="paragraphs supporting the answer of 'long' are not marked"):
+    unmarked = "paragraphs supporting the answer of 'long' are not marked"
+    with pytest.raises(UsageError, match=unmarked):
         world.load(LONGBENCH, unanswerable=True)
 
 
