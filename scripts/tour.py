@@ -69,7 +69,7 @@ def main() -> None:
         with tempfile.TemporaryDirectory() as folder:
             _lay_out(Path(folder))
             _print_again(names, Path(folder), language)
-        settings = _REPOSITORY / "localrag" / f"localrag.{language}.toml"
+        settings = _REPOSITORY / "localrag" / "corpus" / f"localrag.{language}.toml"
         _replace(_REPOSITORY / SETTINGS[language], _TOML, lambda _: settings.read_text("utf-8"))  # noqa: B023
     _print_real_laws()
 

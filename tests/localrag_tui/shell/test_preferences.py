@@ -55,7 +55,7 @@ async def test_what_is_said_elsewhere_is_not_changed_here(plain, shown, until):
     app = plain(overrides={"retrieval.k": 5})
     async with app.run_test(size=(100, 40)) as pilot:
         await pilot.press("f8")
-        await until(pilot, lambda: "The command line says so" in shown(app))
+        await until(pilot, lambda: "The command line sets it" in shown(app))
         assert app.screen.query_one("#retrieval-k", Input).value == "5"
         assert not app.screen.query_one("#retrieval-k", Input).focusable
 

@@ -65,7 +65,7 @@ def test_everything_an_answer_says_is_written(
     japanese = written(conversations, talk, "ja")
     for part in (
         "## 質問 1\n",
-        " · 4.2 秒\n**このコーパスにない法令：** 会社法\n**裏付けなし**: ",
+        " · 4.2 秒\n**このコーパスにない法令：** 会社法\n**裏付けなし**：",
         "[1][2 却下]\n",
         "  - この数が引用した文にありません：二メートル\n",
         "1. 渡し舟法 第八条 · 2026-04-01 時点\n",
