@@ -70,7 +70,7 @@ def test_everything_an_answer_says_is_written(
         "  - この数が引用した文にありません：二メートル\n",
         "1. 渡し舟法 第八条 · 2026-04-01 時点\n",
         "2. 船長は – 該当なし\n",
-        "2. F1#9 **却下**: 引用文が出典にありません\n",
+        "2. F1#9 **却下**：引用文が出典にありません\n",
         "### 引用\n",
     ):
         assert part in japanese, japanese
