@@ -1,6 +1,6 @@
 """The extractive reader: answers made of quotations, without a model.
 
-Hits that are not quoted are listed below the answer, whatever its status. They are unchecked, but a
+Hits that are not quoted are listed below any answer. They are unchecked, but a
 reader of `not_found` would otherwise miss a right hit.
 """
 

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, Self
 
 from localrag.errors import UsageError
 from localrag.language import N_
+from localrag.search import MAX_CHARACTERS
 
 # The help of the command line waits for this module, and not for Pydantic.
 if TYPE_CHECKING:
@@ -26,8 +27,6 @@ if TYPE_CHECKING:
     from localrag.corpus.store import CorpusStore
     from localrag.search.types import Filters, Query
 
-LONGEST_QUESTION = 10_000
-"""Characters of a question; `localrag.search.query` has the same limit."""
 MOST_BEFORE = 50
 """Earlier questions that a call may name."""
 
@@ -120,7 +119,7 @@ WHOLE = _Read(_as_whole)
 OR_NULL = _OrNull()
 """For `Annotated`: many clients send null for a field without a value."""
 
-_Question = Annotated[str, Bounds(min_length=1, max_length=LONGEST_QUESTION)]
+_Question = Annotated[str, Bounds(min_length=1, max_length=MAX_CHARACTERS)]
 _Written = Annotated[str, Bounds(min_length=1, max_length=2_000)]
 _Name = Annotated[str, Bounds(min_length=1, max_length=200)]
 _Several = Annotated[tuple[_Name, ...], Bounds(max_length=50), OR_NULL]

@@ -36,7 +36,8 @@ from localrag.methods.multihop import (
 from localrag.methods.toolkit import Toolkit
 from localrag.prepare.layers import DECONTEXTUALIZED, QUESTIONS
 from localrag.prepare.texts import FoundText, LayerText
-from localrag.search.query import MAX_CHARACTERS, full_text
+from localrag.search import MAX_CHARACTERS
+from localrag.search.query import full_text
 from localrag.search.question.asked import AnswerKind, Expectation, interrogative_of
 from localrag.search.types import Query
 from localrag.text.facts import Fact, FactKind

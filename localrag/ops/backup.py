@@ -614,7 +614,7 @@ def _end_switch(home: Path, note: Path) -> None:
         before.rename(home)
     elif (before / _MODELS).exists():
         if models.is_dir() and not any(models.iterdir()):
-            models.rmdir()  # Made by whoever has used the workspace since.
+            models.rmdir()  # Made by a later use of the workspace.
         if not models.exists():
             (before / _MODELS).rename(models)
     note.unlink()

@@ -116,7 +116,7 @@ def _main(folder: Path, language: str) -> None:
         started, problem = perf_counter(), ""
         try:
             step()
-        except Exception as error:  # noqa: BLE001 - whatever it is, it is told
+        except Exception as error:  # noqa: BLE001 - any error is reported
             problem = f"{type(error).__name__}: {error}"
         values = OfflineStep(name, perf_counter() - started, problem, tuple(tried))
         sys.stdout.write(

@@ -71,7 +71,7 @@ def write_xlsx(
         made = WriteOnlyCell(sheet, _fitting(value) if isinstance(value, str) else value)
         made.alignment = wrapped
         if isinstance(value, str):
-            made.data_type = "s"  # Whatever it begins with.
+            made.data_type = "s"  # Also if it begins like a formula.
             # Editing the cell later makes no formula either.
             made.quotePrefix = value.startswith(_FORMULA)
         return made

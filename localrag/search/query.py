@@ -10,13 +10,11 @@ from localrag.corpus.config import RetrievalConfig
 from localrag.corpus.facets import read_labels
 from localrag.errors import UsageError
 from localrag.language import N_
+from localrag.search import MAX_CHARACTERS
 from localrag.search.question.laws import LawNamed, without_names
 from localrag.search.types import Query
 from localrag_indexes.analysis import Analyzer
 from localrag_indexes.analysis.analyzer import best_window, highlight
-
-MAX_CHARACTERS = 10_000
-"""Maximum length of a question with its options, in characters."""
 
 # Terminal codes (ESC [ 3 1 m) and control characters.
 _CODES = re.compile(r"\x1b\[[0-9;:?]*[ -/]*[@-~]|[\x00-\x08\x0b-\x1f\x7f-\x9f]")

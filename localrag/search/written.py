@@ -147,7 +147,7 @@ def search_written(
     named = " ".join(law.words for law in found.laws)
     others = [WrittenSearch(f"{named} {one.words}".strip(), one.law) for one in written]
     weights = [_CITING if found.cited else 1.0, *(_LESS**n for n in range(len(others)))]
-    # Citations of the last question decide, whatever its other words find.
+    # Citations of the last question outrank the hits of its other words.
     searched: dict[str, Retrieval] = {}
     if asked.last_start and not found.reading.resolved.cites:
         alone = retriever.search(replace(asked, text=asked.last, last=""), _DEPTH)

@@ -46,7 +46,7 @@ def result_of(work: Callable[[], Any], goes_on: Callable[[], bool]) -> Any:
         def told() -> None:
             try:
                 value = {"gives": work()}
-            except Exception as error:  # noqa: BLE001 - whatever it is, it is told
+            except Exception as error:  # noqa: BLE001 - any error is reported
                 value = {"raises": f"{type(error).__name__}: {error}"[:300]}
             json.dump(value, result)
             result.flush()

@@ -2,7 +2,6 @@
 
 import asyncio
 import json
-import logging
 import shutil
 from collections import deque
 from collections.abc import Awaitable, Callable, Iterator, Mapping
@@ -294,7 +293,7 @@ def alone(
 
 
 @pytest.fixture
-def in_thread(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+def in_thread(monkeypatch: pytest.MonkeyPatch) -> None:
     """Jobs run in a thread of this process, which starts at once."""
 
     async def run(self: Job, on_event: Callable[[object], None]) -> None:
@@ -313,13 +312,7 @@ def in_thread(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
         except LocalragError as error:
             self.error, self.state = error, State.FAILED
 
-    # A job of a process of its own leaves its handlers to the end of that process.
-    loggers = [logging.getLogger(f"localrag{package}") for package in ("", "_models", "_indexes")]
-    handlers = [[*logger.handlers] for logger in loggers]
     monkeypatch.setattr(Job, "run", run)
-    yield
-    for logger, before in zip(loggers, handlers, strict=True):
-        logger.handlers[:] = before
 
 
 def _unseen(compositor: Compositor) -> None:

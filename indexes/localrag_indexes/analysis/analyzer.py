@@ -149,7 +149,7 @@ _ENTITY = re.compile(
 )
 """The entities of normalised text; `_term_of` gives the term of each."""
 
-# Stands in for an entity while MeCab cuts the rest. It is a digit, so that its neighbours are read
+# Replaces an entity while MeCab cuts the rest. It is a digit, so that its neighbours are read
 # as around a number. Every digit of the text belongs to an entity.
 _PLACEHOLDER = "5"
 _WORD_CHARACTER = re.compile(r"\w")

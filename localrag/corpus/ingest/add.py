@@ -166,7 +166,7 @@ class FileEntry:
 
     def _kept(self) -> Iterator[Event]:
         if not self._record.digest:
-            return  # What cannot be read is told; its name may be none that a store can hold.
+            return  # Reported already; a store may be unable to hold its name.
         files = self._store.files
         if self._begun:
             kept = files.count_vanished(self._path)
@@ -400,9 +400,8 @@ def add(
 ) -> AddReport:
     """Enter files into a corpus; create it if it does not exist.
 
-    Files with unchanged size and modification time, or unchanged content, are passed over. Whatever
-    an event reports is stored, even if the process is killed right after it. The next call
-    continues there.
+    Files with unchanged size and modification time, or unchanged content, are passed over. After
+    an event its documents are stored, even if the process is killed. The next call continues.
 
     Args:
         workspace: need not be initialised.

@@ -102,7 +102,7 @@ def _text_of_rtf(packed: bytes) -> str | None:
             rtf = _SPLIT.sub(_rejoined, rtf)
         read: Callable[[str], str] = rtf_to_text
         return read(rtf)
-    except Exception:  # noqa: BLE001 - both fail with whatever the damage leads them to
+    except Exception:  # noqa: BLE001 - damage makes both raise any error
         return None
 
 

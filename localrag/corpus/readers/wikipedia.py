@@ -296,7 +296,7 @@ def cut_cirrus(
     name: str, lines: Iterable[NumberedLine], limits: Limits
 ) -> Iterator[LineBlock | Mark]:
     """Cut a dump into pieces of about a megabyte for `read_cirrus`."""
-    Infoboxes()  # What is missing is told once, not for every piece.
+    Infoboxes()  # Report a missing package once, not for every piece.
     piece: list[NumberedLine] = []
     size = 0
     for number, line in lines:

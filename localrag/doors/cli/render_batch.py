@@ -27,7 +27,7 @@ from localrag.text.progress import Progress
 EVERY = 30.0
 """Seconds between two lines of progress where nobody watches; a batch may take a night."""
 _FAILURES = 20
-"""So many failures are told one by one; all of them stand in the file of answers."""
+"""Failures shown one by one; the file of answers has all."""
 
 
 @contextmanager

@@ -56,7 +56,7 @@ _MAIN = ("char_f1", "similarity", "full_f1")
 """Figures of a measure that are shown here; the score is the first of them anyway."""
 
 _FAILURES = 3
-"""So many failures of a batch are told one by one; the report counts all of them."""
+"""Failures of a batch shown one by one; the report counts all."""
 
 
 def tell_left_out(left_out: Sequence[LeftOut]) -> None:

@@ -31,7 +31,7 @@ _EVERY = 30.0
 """Seconds between two lines of progress; an optimisation takes hours."""
 
 _SHOWN = 24
-"""Characters of a leak that are told; the rest of a long wording tells no more."""
+"""Characters shown of a leak."""
 
 _SEED = N_("the built-in instruction: optimisation found no better one")
 _EDITED = N_("edited by hand after it was made: the scores are not its own")
@@ -42,7 +42,7 @@ _PROVENANCE = (
     *(N_("is_seed"), N_("candidates"), N_("model"), N_("reflection_model"), N_("seed")),
     *(N_("calls"), N_("seconds"), N_("ended"), N_("seen")),
 )
-"""What is told of how a prompt came about, as messages."""
+"""Messages on the origin of a prompt."""
 
 _ENDS = {
     "calls": N_("the calls are spent"),

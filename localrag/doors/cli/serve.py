@@ -31,7 +31,7 @@ def tui(context: typer.Context) -> None:
     survive a crash. A missing workspace is made.
     """
     session: Session = context.obj
-    session.config()  # What is wrong with a setting is told before anything is painted.
+    session.config()  # A wrong setting is reported before the first paint.
     open_workbench(session.workspace.home, session.overrides)
 
 

@@ -23,7 +23,6 @@ from typing_extensions import TypedDict
 
 from localrag.doors.as_json.found import AnswerJson
 from localrag.doors.calls import (
-    LONGEST_QUESTION,
     MOST_BEFORE,
     OR_NULL,
     WHOLE,
@@ -36,6 +35,7 @@ from localrag.doors.serve.guarding import Gone, GuardedDesk, begun, noting
 from localrag.doors.serve.work import Refusal, ToldJson
 from localrag.errors import NotFoundError, UsageError
 from localrag.language import N_
+from localrag.search import MAX_CHARACTERS
 from localrag.text.harmless import json_text
 
 _OURS = "localrag"
@@ -319,7 +319,7 @@ def _question(asked: ChatRequest) -> AskCall:
             )
         )
     after = [one.text for one in before if one.role == "user" and one.text]
-    fitting = [text for text in after if len(text) <= LONGEST_QUESTION]
+    fitting = [text for text in after if len(text) <= MAX_CHARACTERS]
     wanted = {**vars(asked.localrag or Filtered()), "corpus": corpus}
     return AskCall.of(question=last.text, after=tuple(fitting[-MOST_BEFORE:]), **wanted)
 

@@ -142,7 +142,7 @@ def _opened() -> ProcessPool:
 
 
 _kept: list[tuple[Session, Reader]] = []
-"""The reader of a process that checks, and of which session it is."""
+"""The reader of a process for checks, with its session."""
 
 
 def _check_here(session: Session, call: Call, code: str) -> bytes | Refusal:

@@ -19,7 +19,7 @@ from localrag.corpus.rows import FoldedText, bare, fold, stands_alone, words_of
 from localrag.corpus.types import ARTICLES, PASSAGES, TRIPLES, Passage, Triple
 from localrag.methods.extractive import EVIDENCE
 from localrag.methods.toolkit import Toolkit
-from localrag.search.query import MAX_CHARACTERS
+from localrag.search import MAX_CHARACTERS
 from localrag.search.types import Hit, Query
 from localrag.text.facts import Fact, FactKind
 from localrag_indexes.analysis.normalize import NUMERAL_CHARACTERS, normalize, without_blanks

@@ -560,7 +560,7 @@ def _run(command: list[str], *, heard: bool = False) -> str:
 
 def main() -> int:
     """Check and install the bundle around this file."""
-    if sys.version_info < (3, 11):  # noqa: UP036 - whoever starts it may have an older one
+    if sys.version_info < (3, 11):  # noqa: UP036 - an older Python may start it
         print("This needs Python 3.11 or newer; this is " + platform.python_version())  # noqa: T201
         return 4
     parser = argparse.ArgumentParser(description=str(__doc__).splitlines()[0])

@@ -457,7 +457,7 @@ class Pool:
                     N_("No worker can be started ({problem})."),
                     problem=_brief(error),
                 )
-            except Exception as error:  # noqa: BLE001 - whoever waits for a worker is told
+            except Exception as error:  # noqa: BLE001 - the caller gets any error
                 problem = error
                 break
             else:

@@ -7,8 +7,8 @@ from localrag.corpus.ingest.add import add
 from localrag.corpus.store import CorpusStore
 from localrag.corpus.workspace import Workspace
 from localrag.errors import IndexUnusable, UsageError
+from localrag.search import MAX_CHARACTERS
 from localrag.search.pipeline import Retriever
-from localrag.search.query import MAX_CHARACTERS
 from localrag.search.reading import Retrieval
 from localrag.search.types import Filters, Hit, Query
 

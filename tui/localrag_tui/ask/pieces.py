@@ -197,7 +197,7 @@ def _answer(answer: Answer, limited: Filters, lifting: str) -> Iterator[TurnPiec
         yield TurnPiece(content(said, _QUIET), "note" if number else "first-note")
     for event in dict.fromkeys(answer.trace.events):
         if event.kind is FactKind.NO_SUCH_LAW and event.fields["name"] in answer.absent:
-            continue  # It stands above all else.
+            continue  # It is shown above all else.
         yield TurnPiece(content(_("note: {event}").format(event=note(event)), _QUIET), "note")
 
 

@@ -191,7 +191,8 @@ class AskScreen(WorkbenchScreen):
 
     def _check(self, query: "Query", config: "Config") -> None:
         """Refuse an invalid question while it can still be changed."""
-        from localrag.search.query import MAX_CHARACTERS, characters, check
+        from localrag.search import MAX_CHARACTERS
+        from localrag.search.query import characters, check
         from localrag_tui.ask.chooser import fault_of_options
 
         try:

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Self
 
 from localrag.corpus.config import Config, load
 from localrag.corpus.workspace import Workspace
@@ -130,20 +130,21 @@ def batch(tell: Tell, order: BatchOrder) -> JobOutcome:
     from localrag.ops.batch import run
 
     workspace, config = _place(order)
-    report: BatchReport = run(
-        workspace,
-        order.corpus,
-        config,
-        order.questions,
-        order.out,
-        concurrency=order.concurrency,
-        retry_failed=order.retry_failed,
-        on_event=_Told(tell),
-    )
-    told = _("{answered} answered, {failed} failed").format(
+    with _Told(tell) as told:
+        report: BatchReport = run(
+            workspace,
+            order.corpus,
+            config,
+            order.questions,
+            order.out,
+            concurrency=order.concurrency,
+            retry_failed=order.retry_failed,
+            on_event=told,
+        )
+    outcome = _("{answered} answered, {failed} failed").format(
         answered=f"{report.answered:,}", failed=f"{sum(report.failed.values()):,}"
     )
-    return JobOutcome(told)
+    return JobOutcome(outcome)
 
 
 def estimate(tell: Tell, order: BatchOrder) -> "BatchEstimate":
@@ -151,15 +152,16 @@ def estimate(tell: Tell, order: BatchOrder) -> "BatchEstimate":
     from localrag.ops.batch import estimate
 
     workspace, config = _place(order)
-    return estimate(
-        workspace,
-        order.corpus,
-        config,
-        order.questions,
-        order.out,
-        concurrency=order.concurrency,
-        on_event=_Told(tell),
-    )
+    with _Told(tell) as told:
+        return estimate(
+            workspace,
+            order.corpus,
+            config,
+            order.questions,
+            order.out,
+            concurrency=order.concurrency,
+            on_event=told,
+        )
 
 
 def evaluation(tell: Tell, order: EvaluationOrder) -> JobOutcome:
@@ -168,7 +170,6 @@ def evaluation(tell: Tell, order: EvaluationOrder) -> JobOutcome:
     from localrag.evaluation.runner import evaluate
 
     asks = plan(order, load_questions(order))
-    told = _Told(tell)
     begun = False
 
     def listen(event: object) -> None:
@@ -180,7 +181,8 @@ def evaluation(tell: Tell, order: EvaluationOrder) -> JobOutcome:
             tell(FolderMade(str(next(folders))))
         told(event)
 
-    finished = evaluate(asks, run=order.run, retry_failed=order.retry_failed, on_event=listen)
+    with _Told(tell) as told:
+        finished = evaluate(asks, run=order.run, retry_failed=order.retry_failed, on_event=listen)
     tell(FolderMade(str(finished.folder)))
     asked = _("{n} asked now; the report is written").format(n=f"{finished.asked:,}")
     lines = (asked, *(f"{name}: {error}" for name, error in finished.stopped.items()))
@@ -240,8 +242,11 @@ def _place(order: BatchOrder) -> tuple[Workspace, Config]:
     return workspace, load(workspace, order.overrides, workspace.corpus(order.corpus))
 
 
+_PACKAGES = "localrag", "localrag_models", "localrag_indexes"
+
+
 class _Told(logging.Handler):
-    """Passes events to the screen, no more than can be read.
+    """Passes events and warnings of a run to the screen, no more than can be read.
 
     The rows are read from the file of answers.
     """
@@ -250,8 +255,15 @@ class _Told(logging.Handler):
         super().__init__(logging.WARNING)
         self._tell = tell
         self._follow = Steps(tell)
-        for package in ("localrag", "localrag_models", "localrag_indexes"):
+
+    def __enter__(self) -> Self:
+        for package in _PACKAGES:
             logging.getLogger(package).addHandler(self)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        for package in _PACKAGES:
+            logging.getLogger(package).removeHandler(self)
 
     def emit(self, record: logging.LogRecord) -> None:
         self._tell(Warned(record.getMessage()))

@@ -264,7 +264,7 @@ class BaseApp(App[None]):
     async def on_unmount(self) -> None:
         try:
             await self.shut_down()
-        except Exception as error:  # noqa: BLE001 - whoever ran it tells of it
+        except Exception as error:  # noqa: BLE001 - the caller reports it
             self.failure = self.failure or error
 
     async def shut_down(self) -> None:

@@ -98,7 +98,7 @@ class ChatTemplate:
                 )
         except _Overlong as error:
             raise self._endless(error) from None
-        except Exception:  # noqa: BLE001 - templates raise whatever they like
+        except Exception:  # noqa: BLE001 - templates may raise anything
             return None
         whole = all(turn["content"].strip() in prompt for turn in turns)
         return prompt if whole else None

@@ -379,7 +379,7 @@ def pumped(
                 if item is _END:
                     task.result()
                     return
-                yield item  # type: ignore[misc]  # whatever is no end came from the stream
+                yield item  # type: ignore[misc]  # everything else came from the stream
         finally:
             task.cancel()
 

@@ -6,11 +6,11 @@ import pytest
 from mcp import Client
 
 import localrag
-from localrag.doors.calls import LONGEST_QUESTION, Call, Filtered
+from localrag.doors.calls import AskCall, Call, Filtered, adapter
 from localrag.doors.serve.desk import Desk
 from localrag.doors.serve.mcp import server_of
 from localrag.errors import UsageError
-from localrag.search.query import MAX_CHARACTERS
+from localrag.search import MAX_CHARACTERS
 
 ASKED = "渡し舟の登録と罰金"
 FILTERS = {
@@ -29,7 +29,8 @@ def test_every_filter_is_tried_here() -> None:
 
 
 def test_a_question_may_be_as_long_as_the_search_takes() -> None:
-    assert LONGEST_QUESTION == MAX_CHARACTERS
+    question = adapter(AskCall).json_schema()["properties"]["question"]
+    assert question["maxLength"] == MAX_CHARACTERS
 
 
 @pytest.mark.parametrize("name", FILTERS)

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from localrag.answer.types import Status
-from localrag.search.query import MAX_CHARACTERS
+from localrag.search import MAX_CHARACTERS
 from localrag.text.facts import told
 
 Staged = Callable[..., Any]
