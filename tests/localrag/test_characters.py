@@ -21,7 +21,7 @@ from localrag.text.dates import may_be_same_number
 from localrag_indexes.analysis import Analyzer
 from localrag_indexes.analysis.normalize import letters_of, normalize, parse_numeral, without_blanks
 
-from .test_history import law_xml
+from .ferries import law_xml
 
 ID = "599AC0000000002"
 TITLE = "水門、長屋・民宿及びサービス船の管理に関する法律"

@@ -8,7 +8,7 @@ import pytest
 import localrag
 from localrag.check import CheckReport, Finding, Verdict
 
-from ..test_history import AFTER, BEFORE, FERRIES, law_xml
+from ..ferries import AFTER, BEFORE, FERRIES, law_xml
 
 Check = Callable[[str], CheckReport]
 

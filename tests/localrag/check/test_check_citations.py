@@ -10,8 +10,8 @@ from localrag import language
 from localrag.check import Verdict
 from localrag.errors import InputError, UsageError
 
-from ..test_history import AFTER, law_xml
-from ..test_provision import LAW, XML
+from ..ferries import AFTER, law_xml
+from ..windmills import LAW, XML
 from .conftest import Check, of_part, wrong
 
 ACT = "渡し舟の安全及び活用に関する法律"

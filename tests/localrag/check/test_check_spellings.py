@@ -8,7 +8,7 @@ import localrag
 from localrag.check import Verdict
 from localrag.errors import InputError
 
-from ..test_history import law_xml
+from ..ferries import law_xml
 from .conftest import Check, of_part, wrong
 
 SAILS = "舟は、六箇月ごとに、少くとも三十日前に届け出て、又は検査を受けなければならない。"

@@ -7,7 +7,7 @@ import pytest
 import localrag
 from localrag.check import Finding, Verdict, wording
 
-from ..test_history import law_xml
+from ..ferries import law_xml
 from .conftest import Check, of_part, wrong
 
 REGISTER = (
