@@ -16,7 +16,7 @@ from localrag.law.delegations import filled_in
 from localrag.search.contents import Part
 from localrag.search.provision import Provision, citation_of, look_up, show
 
-from ..windmills import LAW, XML, an_article
+from ..windmills import LAW, XML, provision
 
 
 @pytest.fixture
@@ -118,7 +118,7 @@ def test_each_of_several_delegations_leads_to_what_fills_it_in(
         (act, "水車法", "Act", "法律第三号", (article,)),
         (order, "水車法施行令", "CabinetOrder", "政令第四号", filling),
     ):
-        body = "".join(an_article(n, text) for n, text in enumerate(articles, 1))
+        body = "".join(provision(n, text) for n, text in enumerate(articles, 1))
         (tmp_path / f"{name}_21170401.xml").write_text(
             f'<Law Era="Reiwa" Year="97" Num="3" LawType="{kind}" Lang="ja">'
             f"<LawNum>令和九十七年{number}</LawNum><LawBody><LawTitle>{title}</LawTitle>"
@@ -188,7 +188,7 @@ def test_of_parts_that_are_called_alike_none_is_chosen(
     law_id = "597AC0000000009"
     chapters = [
         f'<Part Num="{n}"><PartTitle>第{"〇一二"[n]}編　帆</PartTitle><Chapter Num="1">'
-        f"<ChapterTitle>第一章　布</ChapterTitle>{an_article(n, text)}</Chapter></Part>"
+        f"<ChapterTitle>第一章　布</ChapterTitle>{provision(n, text)}</Chapter></Part>"
         for n, text in enumerate(("削除", "縫う。"), 1)
     ]
     (tmp_path / f"{law_id}_21170401.xml").write_text(
