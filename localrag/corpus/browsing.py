@@ -459,6 +459,20 @@ class Derived(Browsing):
             (work, *subtree(locator.path), *wanted),
         )
 
+    def dependents(
+        self, document_id: str, locator: Locator, *kinds: str
+    ) -> list[tuple[str, str, str, str]]:
+        """List the provisions with edges to a place or its inside: law id, title, path, kind."""
+        return self._db.rows(
+            "SELECT shown.id, shown.title, edges.source, edges.kind"  # noqa: S608 - marks
+            " FROM reached JOIN edges ON edges.key = edge"
+            " JOIN shown ON shown.key = edges.document"
+            " WHERE reached.law = ? AND place >= ? AND place < ?"
+            f" AND edges.kind IN ({_marks(kinds)})"
+            " GROUP BY shown.key, edges.source, edges.kind ORDER BY shown.key, min(edges.key)",
+            (self._work(document_id), *subtree(locator.path), *kinds),
+        )
+
     def connections_from(self, document_id: str, locator: Locator, limit: int) -> list[Connection]:
         """List the targets of a provision's references, each once, at most `limit`."""
         return self._connections(

@@ -353,6 +353,18 @@ class HistoryCall(Call):
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
+class AffectedCall(Call):
+    """List the provisions citing, applying, implementing or punishing a provision or a law."""
+
+    citation: Annotated[_Written, Typed(metavar="CITATION", words=True)] = _field(
+        description="A provision or a law, as you would cite it."
+    )
+    depth: Annotated[
+        int, Bounds(ge=1, le=5), WHOLE, OR_NULL, Typed(metavar="N", names=("--depth",))
+    ] = _field(1, description="Follow the references over this many steps.")
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
 class DiffCall(Call):
     """Compare the states of a law on two days."""
 

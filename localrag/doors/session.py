@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from localrag.ops import batch
     from localrag.ops.batch.types import Listener as BatchListener
     from localrag.ops.overview import Overview
+    from localrag.search.affected import Affected
     from localrag.search.history import Comparison, History
     from localrag.search.indexing.index import IndexReport
     from localrag.search.pipeline import Retriever
@@ -395,6 +396,17 @@ class Corpus:
         from localrag.search import history
 
         return history.history(self.store, target)
+
+    def affected(self, target: str, depth: int = 1) -> "Affected":
+        """The dependents of a provision or a law; see `localrag.search.affected`.
+
+        Raises:
+            NotFoundError: there is no such corpus, provision or law.
+            UsageError: the target is ambiguous, several provisions, or not in a law.
+        """
+        from localrag.search.affected import affected
+
+        return affected(self.store, target, depth)
 
     def diff(self, law: str, before: date, after: date) -> "Comparison":
         """Compare a law on two days; see `localrag.search.history`.

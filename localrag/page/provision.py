@@ -1,6 +1,6 @@
 """Provisions as blocks, and citations in the style of lawyers."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 
 from localrag.answer import wording
@@ -22,6 +22,7 @@ from localrag.page.blocks import (
     items,
     paragraph,
 )
+from localrag.search.affected import KINDS, Affected, Dependent, LawCount
 from localrag.search.contents import Part
 from localrag.search.provision import LookedUp, Provision, ProvisionLink, citation_of
 
@@ -165,3 +166,52 @@ def _link(link: ProvisionLink) -> tuple[Inline, ...]:
     note = "" if link.exists else _("  (not in this corpus)")
     note = _("  (deleted)") if link.deleted else note
     return (link.label, f"（{link.words}）{note}" if link.words != link.label else note)
+
+
+def affected_blocks(found: Affected, most: int | None = None) -> Iterator[Block]:
+    """Yield the counts by law, the provisions of each kind, and the ways to farther ones.
+
+    `most` limits the laws and the provisions of a kind.
+    """
+    yield Heading(1, found.label)
+    direct = [one for one in found.dependents if one.depth == 1]
+    if not direct:
+        yield paragraph(_("Nothing in this corpus depends on it."))
+        return
+    yield paragraph(
+        _("{provisions:,} provisions of {laws:,} laws depend on it.").format(
+            provisions=len(direct), laws=len(found.laws)
+        )
+    )
+    yield items([_law_count(law) for law in found.laws[:most]])
+    yield from _left_out(len(found.laws), most)
+    for kind, words in KINDS.items():
+        of_kind = [one for one in direct if one.kinds[0] == kind]
+        if of_kind:
+            yield Heading(2, f"{_(words)} ({len(of_kind):,})")
+            yield items((one.label, " ", Code(one.place.id)) for one in of_kind[:most])
+            yield from _left_out(len(of_kind), most)
+    farther = [one for one in found.dependents if one.depth > 1]
+    if farther:
+        labels = {one.place.id: one.label for one in found.dependents}
+        yield Heading(2, _("Farther ({n:,})").format(n=len(farther)))
+        yield items(_way(one, labels) for one in farther[:most])
+        yield from _left_out(len(farther), most)
+    if found.not_followed:
+        words = _("{n:,} provisions were not followed farther: there are too many.")
+        yield paragraph(words.format(n=found.not_followed))
+
+
+def _law_count(law: LawCount) -> str:
+    kinds = _(", ").join(f"{_(KINDS[kind])} {n:,}" for kind, n in law.kinds.items())
+    return f"{law.title} {law.provisions:,} ({kinds})"
+
+
+def _left_out(count: int, most: int | None) -> Iterator[Block]:
+    if most is not None and count > most:
+        yield paragraph(_("… and {n:,} more; --all shows them").format(n=count - most))
+
+
+def _way(one: Dependent, labels: Mapping[str, str]) -> str:
+    steps = [labels.get(id_, id_) for id_ in one.path[1:]]
+    return " → ".join((one.label, *reversed(steps)))

@@ -238,13 +238,13 @@ def look_up(store: CorpusStore, target: str, most: int | None = MOST) -> LookedU
 
 def describe(store: CorpusStore, passage: Passage) -> Provision:
     """Gather the relations of a passage."""
-    document, locator = passage.document_id, _as_cited(store, passage)
+    document, locator = passage.document_id, as_cited(store, passage)
     if not locator.path:
         place, known = headings(store, passage), _known(store, passage)
         return Provision(passage, store.document(document), place, (), (), (), (), known)
     outgoing = store.references_from(document, locator)
     incoming = store.references_to(document, locator)
-    if label := _appendix_label(store, passage):
+    if label := appendix_label(store, passage):
         # Other laws cite it by its label alone.
         incoming += store.references_to(document, Locator(label))
     filled = {_by_cabinet(of.document_id) for of in incoming if of.kind == DELEGATED_BY}
@@ -328,7 +328,7 @@ def citation_of(store: CorpusStore, passage: Passage) -> str:
     A supplementary provision or an appendix has its printed label, an article of one paragraph its
     number alone. A passage of another document has its headings and page.
     """
-    title, place = store.document(passage.document_id).title, _as_cited(store, passage)
+    title, place = store.document(passage.document_id).title, as_cited(store, passage)
     if place.path:
         division = _division(passage.header.removeprefix(title), place)
         return cite(title, place, arabic=True, division=division)
@@ -357,7 +357,7 @@ def _known(store: CorpusStore, passage: Passage) -> tuple[KnownTriple, ...]:
     return tuple(known for known in about if known.passage_id != passage.id)
 
 
-def _as_cited(store: CorpusStore, passage: Passage) -> Locator:
+def as_cited(store: CorpusStore, passage: Passage) -> Locator:
     """The place as cited: an article with one paragraph is cited as the article."""
     place = passage.locator
     if place.article and place.paragraph and not place.item:
@@ -381,7 +381,7 @@ def _holds(passage: Passage, document_id: str, locator: Locator) -> bool:
     return document_id == passage.document_id and passage.locator.contains(locator)
 
 
-def _appendix_label(store: CorpusStore, passage: Passage) -> str:
+def appendix_label(store: CorpusStore, passage: Passage) -> str:
     """The label of an appendix for citations from other laws; "" for other passages."""
     place = passage.locator
     if not place.division.startswith("appendix") or place != Locator(place.division):

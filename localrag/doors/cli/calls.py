@@ -8,7 +8,15 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from localrag.doors.calls import AskCall, Call, DiffCall, HistoryCall, SearchCall, ShowCall
+from localrag.doors.calls import (
+    AffectedCall,
+    AskCall,
+    Call,
+    DiffCall,
+    HistoryCall,
+    SearchCall,
+    ShowCall,
+)
 from localrag.doors.cli.main import app, verb
 from localrag.doors.cli.options import (
     Dense,
@@ -21,7 +29,7 @@ from localrag.doors.cli.options import (
     tell_if_behind,
     unicode,
 )
-from localrag.doors.cli.terminal import emit, say, say_text, tell, tell_note
+from localrag.doors.cli.terminal import emit, say, say_blocks, say_text, tell, tell_note
 from localrag.doors.session import Session
 from localrag.errors import UsageError
 from localrag.language import N_, _, colon
@@ -233,6 +241,65 @@ def history(
             _print_change(version.change)
     for fact in found.notes:
         tell_note(str(fact))
+
+
+@verb(
+    app,
+    "affected",
+    examples=[
+        "localrag affected 渡し舟法8条",
+        "localrag affected 民法709条 --depth 2",
+        "localrag affected 会社法 --out 会社法.graphml",
+    ],
+    exit_codes=(0, 2, 3, 5, 7),
+)
+def affected(
+    context: typer.Context,
+    call: AffectedCall,
+    everything: Annotated[
+        bool, typer.Option("--all", help="Print every law and provision, not only the first.")
+    ] = False,
+    out: Annotated[
+        Path | None,
+        typer.Option(
+            "--out",
+            metavar="FILE",
+            help="Write it to a new file: Word (.docx), Markdown (.md), or a graph (.graphml).",
+        ),
+    ] = None,
+    as_json: Json = False,
+) -> None:
+    """List the provisions citing, applying, implementing or punishing a provision or a law.
+
+    If the provision is amended or repealed, these provisions need a look. Counts are by law. Only
+    laws of the corpus are known; references inside the provision itself do not count.
+
+    --depth 2 also lists the dependents of those provisions, and the way: A → B → C.
+    """
+    from localrag.doors.as_json.statutes import affected_as_json
+    from localrag.page.files import GRAPH, TEXTS, opened, require_ending, write_blocks
+    from localrag.page.provision import affected_blocks
+
+    if out is not None:
+        require_ending(out, (*TEXTS, GRAPH))
+    session: Session = context.obj
+    with session.with_settings(call.settings()).corpus(call.corpus) as corpus:
+        found = corpus.affected(call.citation, call.depth)
+    if out is not None:
+        if out.suffix.lower() == GRAPH:
+            from localrag.page.graph import write_graphml
+
+            with opened(out, replace=False) as file:
+                write_graphml(found, file)
+        else:
+            write_blocks(out, affected_blocks(found))
+        tell(_("written: {path}").format(path=out))
+    if as_json:
+        emit(affected_as_json(found))
+    elif out is None:
+        say_blocks(affected_blocks(found, None if everything else _LINKS))
+    if not found.dependents:
+        raise typer.Exit(3)
 
 
 @verb(

@@ -123,11 +123,13 @@ class _Option:
         Raises:
             UsageError: it is not a date, or not UTF-8.
         """
+        if given is None:
+            return self.field.default
         if self.typed.words:
             text = " ".join(given)
             return unicode(sys.stdin.read() if self.typed.stdin and text == "-" else text)
         if self.kind is tuple:
-            return tuple(map(unicode, given or ()))
+            return tuple(map(unicode, given))
         if self.kind is date:
             return day((*self.typed.names, self.typed.metavar)[0], given) if given else None
         return unicode(given) if isinstance(given, str) else given

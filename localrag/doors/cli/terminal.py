@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from rich.table import Table
 
     from localrag.answer.types import Watch
+    from localrag.page.blocks import Block, Inline
 
 PIPE_CLOSED = 141
 """Exit code when the reader of standard output went away (128 + SIGPIPE), as a shell expects."""
@@ -55,6 +56,38 @@ def say(*parts: type_part, indent: int = 0) -> None:
 def say_text(*parts: type_part, indent: int = 0) -> None:
     """Print a text of a result with its line breaks."""
     _print(_console(stderr=False), parts, indent)
+
+
+def say_blocks(blocks: Iterable["Block"], indent: int = 0) -> None:
+    """Print blocks: headings, paragraphs, quotations and lists."""
+    from localrag.page.blocks import Heading, Items, Paragraph, Quotation
+
+    for block in blocks:
+        match block:
+            case Heading():
+                say((block.text, "bold cyan" if block.level == 1 else "bold"), indent=indent)
+            case Paragraph():
+                say(*map(_styled, block.parts), indent=indent)
+            case Quotation():
+                say_text(block.text, indent=indent + 2)
+            case Items():
+                for entry in block.entries:
+                    say(*map(_styled, entry.parts), indent=indent + 2)
+                    say_blocks(entry.below, indent + 2)
+
+
+def _styled(part: "Inline") -> type_part:
+    from localrag.page.blocks import Code, Strong
+
+    match part:
+        case str():
+            return part
+        case Code():
+            return part.text, "dim"
+        case Strong():
+            return part.text, "bold"
+        case _:
+            return part.text
 
 
 def tell_warnings() -> None:

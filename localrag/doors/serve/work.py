@@ -26,16 +26,19 @@ from localrag.doors.as_json.found import (
     retrieval_as_json,
 )
 from localrag.doors.as_json.statutes import (
+    AffectedJson,
     ComparisonJson,
     HistoryJson,
     LookedUpJson,
     ResolutionJson,
+    affected_as_json,
     comparison_as_json,
     history_as_json,
     looked_up_as_json,
     resolution_as_json,
 )
 from localrag.doors.calls import (
+    AffectedCall,
     AskCall,
     Call,
     CheckCall,
@@ -96,6 +99,10 @@ def _history(corpus: Corpus, call: HistoryCall) -> HistoryJson:
     return history_as_json(corpus.history(call.citation))
 
 
+def _affected(corpus: Corpus, call: AffectedCall) -> AffectedJson:
+    return affected_as_json(corpus.affected(call.citation, call.depth))
+
+
 def _diff(corpus: Corpus, call: DiffCall) -> ComparisonJson:
     return comparison_as_json(corpus.diff(call.law, call.before, call.after))
 
@@ -133,6 +140,7 @@ WORK: Mapping[str, Work] = {
     "show": Work(ShowCall, LookedUpJson, _show),
     "resolve": Work(ResolveCall, ResolutionJson, _resolve),
     "history": Work(HistoryCall, HistoryJson, _history),
+    "affected": Work(AffectedCall, AffectedJson, _affected),
     "diff": Work(DiffCall, ComparisonJson, _diff),
     "check": Work(CheckCall, CheckJson, _check),
     "ask": Work(AskCall, AnswerJson, _ask),
