@@ -57,6 +57,14 @@ class Lookups(Derived):
         )
         return [info(self._db, row) for row in rows]
 
+    def works_to_come(self, until: str = "") -> list[str]:
+        """Ids of laws with a state coming into force after the shown day, up to `until`."""
+        return self._column(
+            "SELECT DISTINCT id FROM states WHERE kind = 'law' AND state > ?"
+            " AND (? = '' OR state <= ?) ORDER BY id",
+            (self.as_of.isoformat(), until, until),
+        )
+
     @property
     def has_states(self) -> bool:
         """Whether any law has several states."""

@@ -365,6 +365,21 @@ class AffectedCall(Call):
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
+class PendingCall(Call):
+    """List amendments not yet in force, or the citations of a text changed by them."""
+
+    text: Annotated[str, Bounds(max_length=100_000), OR_NULL] = _field(
+        "", description="A text; without it, the amendments themselves are listed."
+    )
+    law: Annotated[str, Bounds(max_length=200), OR_NULL, Typed(metavar="LAW", names=("--law",))] = (
+        _field("", description="Only this law: id, title or abbreviation.")
+    )
+    until: Annotated[Day | None, Typed(metavar="DATE", names=("--until",))] = _field(
+        None, description="Only up to this day."
+    )
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
 class DiffCall(Call):
     """Compare the states of a law on two days."""
 

@@ -19,7 +19,8 @@ from localrag.text.progress import Progress, ignore
 
 if TYPE_CHECKING:
     from localrag.answer.types import Answer, Watch
-    from localrag.check import CheckReport
+    from localrag.check import CheckReport, Source
+    from localrag.check.pending import Upcoming
     from localrag.corpus.config import Config
     from localrag.corpus.facets import Where
     from localrag.corpus.ingest.add import AddReport
@@ -32,7 +33,7 @@ if TYPE_CHECKING:
     from localrag.ops.batch.types import Listener as BatchListener
     from localrag.ops.overview import Overview
     from localrag.search.affected import Affected
-    from localrag.search.history import Comparison, History
+    from localrag.search.history import Amendment, Comparison, History
     from localrag.search.indexing.index import IndexReport
     from localrag.search.pipeline import Retriever
     from localrag.search.provision import LookedUp, Provision
@@ -419,6 +420,42 @@ class Corpus:
 
         return history.diff(self.store, law, before, after)
 
+    def pending(self, until: date | None = None, law: str = "") -> "tuple[Amendment, ...]":
+        """The states of laws coming into force later; see `localrag.search.history.pending`.
+
+        Raises:
+            NotFoundError: there is no such corpus or law.
+            UsageError: the name is ambiguous.
+        """
+        from localrag.search import history
+
+        return history.pending(self.store, until, law)
+
+    def upcoming(self, text: str | Path, until: date | None = None) -> "tuple[Upcoming, ...]":
+        """The changing citations and quotations of a text; see `check.pending`.
+
+        Args:
+            text: as for `check`.
+            until: the last day; None for all.
+
+        Raises:
+            NotFoundError: there is no such corpus.
+            UsageError: there is no text.
+            InputError: a file cannot be read.
+        """
+        from localrag.check.pending import upcoming
+
+        return upcoming(self.store, self._source(text, ignore), until)
+
+    def _source(self, text: str | Path, on_event: "Callable[[Progress], None]") -> "Source":
+        from localrag import check
+
+        if isinstance(text, str):
+            return check.given(text)
+        from localrag.corpus.ingest.reading import watched
+
+        return check.opened(text, watched(self._limits, on_event))
+
     def check(
         self,
         text: str | Path,
@@ -443,12 +480,6 @@ class Corpus:
         """
         from localrag import check
 
-        if isinstance(text, Path):
-            from localrag.corpus.ingest.reading import watched
-
-            source = check.opened(text, watched(self._limits, on_event or ignore))
-        else:
-            source = check.given(text)
         judge = None
         if claims:
             from localrag.methods.catalogue import method
@@ -461,7 +492,8 @@ class Corpus:
                     N_("Name one that does: --method fact-check-localrag"),
                 )
             judge = self.ask
-        return check.check(self.store, source, on_event or ignore, judge)
+        on_event = on_event or ignore
+        return check.check(self.store, self._source(text, on_event), on_event, judge)
 
     def as_of(self, day: date | str | None) -> "Corpus":
         """The same corpus with the law of a day; None for today.

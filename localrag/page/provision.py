@@ -2,14 +2,16 @@
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
+from itertools import groupby
 
 from localrag.answer import wording
 from localrag.answer.types import Citation
+from localrag.check.pending import Upcoming
 from localrag.corpus.store import CorpusStore, DocumentInfo
 from localrag.corpus.types import Passage, with_pages
 from localrag.corpus.workspace import Workspace
 from localrag.errors import LocalragError
-from localrag.language import N_, _
+from localrag.language import N_, _, colon
 from localrag.page.blocks import (
     Block,
     Code,
@@ -24,6 +26,8 @@ from localrag.page.blocks import (
 )
 from localrag.search.affected import KINDS, Affected, Dependent, LawCount
 from localrag.search.contents import Part
+from localrag.search.history import Amendment, amended_by
+from localrag.search.history.comparing import CHANGES, Change
 from localrag.search.provision import LookedUp, Provision, ProvisionLink, citation_of
 
 Places = Callable[[str, Citation], str]
@@ -215,3 +219,52 @@ def _left_out(count: int, most: int | None) -> Iterator[Block]:
 def _way(one: Dependent, labels: Mapping[str, str]) -> str:
     steps = [labels.get(id_, id_) for id_ in one.path[1:]]
     return " → ".join((one.label, *reversed(steps)))
+
+
+def amendment_blocks(amendments: Sequence[Amendment]) -> Iterator[Block]:
+    """Yield the amendments to come by day, with the changed provisions."""
+    if not amendments:
+        yield paragraph(_("No text of the corpus comes into force later."))
+    for one in amendments:
+        yield Heading(2, f"{one.day} {one.after.title}")
+        if number := amended_by(one.after):
+            yield paragraph(_("amended by {law}").format(law=number))
+        if one.before is None:
+            yield paragraph(_("a new law"))
+        elif not one.changes:
+            yield paragraph(_("Nothing changed."))
+        else:
+            yield Items(tuple(_changed(change, one.after.title) for change in one.changes))
+
+
+def _changed(change: Change, title: str) -> Item:
+    headers = [
+        side.header.removeprefix(title).strip() for side in (change.before, change.after) if side
+    ]
+    where = " → ".join(dict.fromkeys(headers))
+    lines = [
+        Item((*filter(None, (line.place,)), f" {sign} ", line.text))
+        for difference in change.differences
+        for sign, line in (("-", difference.before), ("+", difference.after))
+        if line
+    ]
+    below = (Items(tuple(lines)),) if lines else ()
+    return Item((Strong(_(CHANGES[change.kind])), f" {where}"), below)
+
+
+def upcoming_blocks(found: Sequence[Upcoming]) -> Iterator[Block]:
+    """Yield the changing citations and quotations of a text, by day."""
+    if not found:
+        yield paragraph(_("No later text of the corpus changes a citation or quotation."))
+    for day, group in groupby(found, lambda one: one.day):
+        yield Heading(2, day)
+        yield Items(tuple(map(_upcoming, group)))
+
+
+def _upcoming(one: Upcoming) -> Item:
+    line = _("line {n}").format(n=one.place.line)
+    what = (f"{line}{colon()}", Strong(one.said), f" · {one.provision}")
+    if one.moved_to:
+        return Item((*what, " → ", one.moved_to))
+    now = [Item(("- ", one.before)), Item(("+ ", one.after or _("(gone)")))]
+    return Item(what, (Items(tuple(now)),))

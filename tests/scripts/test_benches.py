@@ -59,6 +59,7 @@ RUNS = {
     "legal_check": ["--misses", "--pages=1"],
     "fact_check": ["--misses", "--sentences=9"],
     "cited_first": ["--laws=2", "--count=2", "--misses"],
+    "pending": ["--laws=1", "--memos=2", "--citations=4"],
     "affected": ["--count=5", "--citing=20"],
     "defined_terms": ["--count=5", "--without", "--misses"],
     "hops": [],

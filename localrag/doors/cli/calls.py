@@ -14,6 +14,7 @@ from localrag.doors.calls import (
     Call,
     DiffCall,
     HistoryCall,
+    PendingCall,
     SearchCall,
     ShowCall,
 )
@@ -299,6 +300,79 @@ def affected(
     elif out is None:
         say_blocks(affected_blocks(found, None if everything else _LINKS))
     if not found.dependents:
+        raise typer.Exit(3)
+
+
+@verb(
+    app,
+    "pending",
+    examples=[
+        "localrag pending",
+        "localrag pending --until 2027-04-01 --law 民法",
+        "localrag pending memo.docx",
+        "localrag pending memo.docx --out memo.ics",
+    ],
+    exit_codes=(0, 2, 3, 5, 7),
+)
+def pending(
+    context: typer.Context,
+    call: PendingCall,
+    words: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="FILE|TEXT", help="A file, the text itself, or - for input."),
+    ] = None,
+    out: Annotated[
+        Path | None,
+        typer.Option(
+            "--out",
+            metavar="FILE",
+            help="Write it to a new file: a calendar (.ics), Word (.docx) or Markdown (.md).",
+        ),
+    ] = None,
+    as_json: Json = False,
+) -> None:
+    """List amendments not yet in force, or the citations of a text changed by them.
+
+    Without a text: the later texts of the laws in the corpus, by day, with their changes by
+    paragraph and item. Add them like other texts: e-Gov's file names contain the day.
+
+    With a text (a memo, a contract): its changing citations and quotations, by day. The words
+    before and after are shown, or the new number of a moved provision.
+
+    The exit code is 3 if there is nothing.
+    """
+    from localrag.check import named_files
+    from localrag.doors.as_json.checks import pending_as_json
+    from localrag.page.calendar import events, write_calendar
+    from localrag.page.files import CALENDAR, TEXTS, opened, require_ending, write_blocks
+    from localrag.page.provision import amendment_blocks, upcoming_blocks
+
+    if out is not None:
+        require_ending(out, (CALENDAR, *TEXTS))
+    paths = named_files(words or ())
+    if len(paths) > 1:
+        raise UsageError(N_("A call takes one file, and {n} are named."), n=len(paths))
+    text = " ".join(words or ())
+    session: Session = context.obj
+    with session.with_settings(call.settings()).corpus(call.corpus) as corpus:
+        day = corpus.store.as_of
+        amendments = () if text else corpus.pending(call.until, call.law)
+        given = sys.stdin.read() if text == "-" else text
+        source = paths[0] if paths else unicode(given)
+        changed = corpus.upcoming(source, call.until) if text else ()
+    blocks = list(upcoming_blocks(changed) if text else amendment_blocks(amendments))
+    if out is not None:
+        if out.suffix.lower() == CALENDAR:
+            with opened(out, replace=False) as file:
+                write_calendar(events(amendments, changed), file)
+        else:
+            write_blocks(out, blocks)
+        tell(_("written: {path}").format(path=out))
+    if as_json:
+        emit(pending_as_json(day, amendments, changed))
+    elif out is None:
+        say_blocks(blocks)
+    if not (amendments or changed):
         raise typer.Exit(3)
 
 

@@ -398,7 +398,7 @@ def in_words(error: typer.TyperException) -> str:
 
 _VERBS = {
     "corpora": ("init", "add", "list", "remove", "index", "update"),
-    "calls": ("search", "show", "history", "affected", "diff", "check", "ask"),
+    "calls": ("search", "show", "history", "affected", "pending", "diff", "check", "ask"),
     "serve": ("tui", "mcp", "serve"),
     "batch": ("batch", "tune-retrieval", "methods"),
     "prepare": ("prepare", "calibrate"),

@@ -100,9 +100,9 @@ class MoreCall(_Asked):
     model_config = ConfigDict(extra="forbid")
 
     # `ask` would answer again, and differently.
-    tool: Literal["search", "show", "resolve", "history", "affected", "diff", "check"] = Field(
-        description="The tool that gave the result."
-    )
+    tool: Literal[
+        "search", "show", "resolve", "history", "affected", "pending", "diff", "check"
+    ] = Field(description="The tool that gave the result.")
     arguments: dict[str, Any] = Field(description="What it was called with.")
     part: str = Field(
         max_length=200,

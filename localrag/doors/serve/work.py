@@ -16,7 +16,13 @@ from typing_extensions import TypedDict
 
 from localrag.answer import wording
 from localrag.answer.types import UNWATCHED, Watch
-from localrag.doors.as_json.checks import MOST_LISTED, CheckJson, check_as_json
+from localrag.doors.as_json.checks import (
+    MOST_LISTED,
+    CheckJson,
+    PendingJson,
+    check_as_json,
+    pending_as_json,
+)
 from localrag.doors.as_json.found import (
     AnswerJson,
     CorpusJson,
@@ -44,6 +50,7 @@ from localrag.doors.calls import (
     CheckCall,
     DiffCall,
     HistoryCall,
+    PendingCall,
     ResolveCall,
     SearchCall,
     ShowCall,
@@ -103,6 +110,13 @@ def _affected(corpus: Corpus, call: AffectedCall) -> AffectedJson:
     return affected_as_json(corpus.affected(call.citation, call.depth))
 
 
+def _pending(corpus: Corpus, call: PendingCall) -> PendingJson:
+    day = corpus.store.as_of
+    if call.text:
+        return pending_as_json(day, changed=corpus.upcoming(call.text, call.until))
+    return pending_as_json(day, corpus.pending(call.until, call.law))
+
+
 def _diff(corpus: Corpus, call: DiffCall) -> ComparisonJson:
     return comparison_as_json(corpus.diff(call.law, call.before, call.after))
 
@@ -141,6 +155,7 @@ WORK: Mapping[str, Work] = {
     "resolve": Work(ResolveCall, ResolutionJson, _resolve),
     "history": Work(HistoryCall, HistoryJson, _history),
     "affected": Work(AffectedCall, AffectedJson, _affected),
+    "pending": Work(PendingCall, PendingJson, _pending),
     "diff": Work(DiffCall, ComparisonJson, _diff),
     "check": Work(CheckCall, CheckJson, _check),
     "ask": Work(AskCall, AnswerJson, _ask),

@@ -64,8 +64,8 @@ async def test_a_tool_gives_the_json_of_its_verb(agent, cli, sample_home, call, 
 async def test_every_tool_says_what_it_takes_and_gives(agent):
     tools = {tool.name: tool for tool in (await agent.list_tools()).tools}
     assert tools.keys() == {
-        "search", "show", "resolve", "history", "affected", "diff", "check", "ask", "corpora",
-        "more",
+        "search", "show", "resolve", "history", "affected", "pending", "diff", "check", "ask",
+        "corpora", "more",
     }  # fmt: skip
     for tool in tools.values():
         assert tool.description
