@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from localrag import errors
-from localrag.doors.cli.main import EXIT_CODES
+from localrag.doors.cli.help import EXIT_CODES
 
 from ....patience import PATIENCE
 
