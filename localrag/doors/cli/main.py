@@ -22,7 +22,6 @@ from localrag import language
 from localrag.corpus.workspace import Workspace
 from localrag.doors.cli.help import EXIT_CODES, Command, Group, bounds_of, name_of
 from localrag.doors.cli.start import language_of, overrides
-from localrag.doors.cli.terminal import failure, tell, tell_warnings
 from localrag.errors import LocalragError
 from localrag.language import N_, _
 
@@ -280,9 +279,11 @@ def _front_door(
     if context.invoked_subcommand is None:
         typer.echo(context.get_help())
         return
-    # The help waits for it otherwise.
+    # The help does without these.
+    from localrag.doors.cli.terminal import tell_warnings
     from localrag.doors.session import Session
 
+    tell_warnings()
     context.obj = Session(Workspace.locate(home), given)
 
 
@@ -341,7 +342,6 @@ def run(arguments: Sequence[str] | None = None) -> int:
     ):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors=errors)
-    tell_warnings()
     try:
         return _outcome(
             _command_line()(args=arguments, prog_name="localrag", standalone_mode=False)
@@ -354,6 +354,8 @@ def run(arguments: Sequence[str] | None = None) -> int:
 
 def tell_failure(error: BaseException) -> int:
     """Show the error of a command, and return its exit code."""
+    from localrag.doors.cli.terminal import failure
+
     if isinstance(error, KeyboardInterrupt):
         return _interrupted()
     if isinstance(error, typer.TyperException):
@@ -377,6 +379,8 @@ def _outcome(value: object) -> int:
 
 
 def _interrupted() -> int:
+    from localrag.doors.cli.terminal import tell
+
     tell(_("interrupted; finished work is kept, nothing is half-done"))
     return 130
 
@@ -413,6 +417,8 @@ def _text(context: "Context", error: typer.TyperException) -> str:
 def _traceback_on_demand(error: BaseException) -> None:
     if os.environ.get("LOCALRAG_DEBUG", "") not in ("", "0"):
         import traceback
+
+        from localrag.doors.cli.terminal import tell
 
         for line in "".join(traceback.format_exception(error)).splitlines():
             tell(line)
