@@ -21,7 +21,7 @@ from babel.messages.mofile import read_mo, write_mo
 from babel.messages.pofile import read_po, write_po
 from jinja2.ext import babel_extract
 
-from localrag.doors.cli.main import paragraphs
+from localrag.doors.cli.help import paragraphs
 from localrag.language import LANGUAGES
 
 REPOSITORY = Path(__file__).parents[1]

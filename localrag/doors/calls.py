@@ -2,7 +2,8 @@
 
 The command line makes its options from these models, HTTP and MCP their schemas. `Corpus.search`
 and `Corpus.ask` take the filters as keywords, the OpenAI protocol takes them in its field
-``localrag``. To add a filter, add a field to `Filtered` and use it in `Filtered.filters`.
+``localrag``. To add a filter, add a field to `Filtered`: `Typed` gives its spelling, `Narrows` its
+effect.
 
 A call is data: it names a corpus and words that are looked up. Nothing of it reaches a path or a
 query parser.
@@ -13,7 +14,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields
 from datetime import date
 from functools import cache
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, Self
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, Self, get_args
 
 from localrag.errors import UsageError
 from localrag.language import N_
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     from pydantic_core import CoreSchema
 
     from localrag.corpus.store import CorpusStore
+    from localrag.corpus.types import Label
     from localrag.search.types import Filters, Query
 
 MOST_BEFORE = 50
@@ -50,6 +52,48 @@ class Typed:
     most: int | None = None
     words: bool = False
     stdin: bool = False
+
+
+@dataclass(frozen=True)
+class Narrows:
+    """The effect of a filter.
+
+    Attributes:
+        field: the field of `Filters` that gets its values.
+        read: what they are in a corpus; raises LocalragError if there is no such value.
+    """
+
+    field: str
+    read: "Callable[[CorpusStore, Any], Any]"
+
+
+def _documents(store: "CorpusStore", laws: tuple[str, ...]) -> tuple[str, ...]:
+    from localrag.search.finding import laws_called
+
+    return tuple(id_ for law in laws for id_ in laws_called(store, law))
+
+
+def _law_types(store: "CorpusStore", names: tuple[str, ...]) -> tuple[str, ...]:
+    from localrag.search.finding import law_types_called
+
+    return law_types_called(store, names)
+
+
+def _layers(store: "CorpusStore", names: tuple[str, ...]) -> tuple[str, ...]:  # noqa: ARG001
+    from localrag.search.finding import layers_called
+
+    return layers_called(names)
+
+
+def _iso(store: "CorpusStore", day: date) -> str:  # noqa: ARG001 - a day is the same in each corpus
+    return day.isoformat()
+
+
+def _labels(store: "CorpusStore", texts: tuple[str, ...]) -> "tuple[Label, ...]":  # noqa: ARG001
+    from localrag.corpus.facets import read_label, read_labels
+
+    # Refuse an empty label: it would search everything.
+    return tuple(label for text in texts for label in read_labels(text) or (read_label(text),))
 
 
 class _Read:
@@ -171,42 +215,59 @@ class Call:
 class Filtered(Call):
     """Filters, for every call that searches."""
 
-    law: Annotated[_Several, Typed(metavar="LAW", names=("--law",))] = _field(
-        (), description="Only these laws: ids, titles or abbreviations."
-    )
-    type: Annotated[_Several, Typed(metavar="TYPE", names=("--type",))] = _field(
+    law: Annotated[
+        _Several, Typed(metavar="LAW", names=("--law",)), Narrows("documents", _documents)
+    ] = _field((), description="Only these laws: ids, titles or abbreviations.")
+    type: Annotated[
+        _Several, Typed(metavar="TYPE", names=("--type",)), Narrows("law_types", _law_types)
+    ] = _field(
         (),
         description="Only laws of these types: Act (法律), CabinetOrder (政令), "
         "MinisterialOrdinance …",
     )
-    layer: Annotated[_Layers, Typed(metavar="LAYER", names=("--layer",))] = _field(
-        (), description="Only these layers: articles, passages or triples."
-    )
-    date_from: Annotated[Day | None, Typed(metavar="DATE", names=("--from",))] = _field(
-        None, description="Only texts of this day or later."
-    )
-    date_to: Annotated[Day | None, Typed(metavar="DATE", names=("--to",))] = _field(
-        None, description="Only texts of this day or earlier."
-    )
-    where: Annotated[_Labels, Typed(metavar="KEY=VALUE", names=("--where",))] = _field(
+    layer: Annotated[
+        _Layers, Typed(metavar="LAYER", names=("--layer",)), Narrows("layers", _layers)
+    ] = _field((), description="Only these layers: articles, passages or triples.")
+    date_from: Annotated[
+        Day | None, Typed(metavar="DATE", names=("--from",)), Narrows("date_from", _iso)
+    ] = _field(None, description="Only texts of this day or later.")
+    date_to: Annotated[
+        Day | None, Typed(metavar="DATE", names=("--to",)), Narrows("date_to", _iso)
+    ] = _field(None, description="Only texts of this day or earlier.")
+    where: Annotated[
+        _Labels, Typed(metavar="KEY=VALUE", names=("--where",)), Narrows("where", _labels)
+    ] = _field(
         (),
         description="Only documents with this label: kind=Act or kind=法律, ministry=総務省, "
         "chapter=罰則. Values of one key are alternatives. `overview` lists the labels.",
     )
 
     def filters(self, store: "CorpusStore") -> "Filters":
-        """The filters as a corpus knows them; raises as `localrag.search.finding.filters_of`."""
-        from localrag.search.finding import filters_of
+        """The filters as a corpus knows them.
 
-        return filters_of(
-            store,
-            laws=self.law,
-            law_types=self.type,
-            layers=self.layer,
-            date_from=self.date_from.isoformat() if self.date_from else "",
-            date_to=self.date_to.isoformat() if self.date_to else "",
-            where=self.where,
-        )
+        Raises:
+            UsageError: there is no such layer, or a text of `where` is no label.
+            NotFoundError: a law or a type of law is not in the corpus.
+        """
+        from localrag.search.types import Filters
+
+        values: dict[str, Any] = {}
+        for name, narrows in _narrowing(type(self)).items():
+            if given := getattr(self, name):
+                read = narrows.read(store, given)
+                values[narrows.field] = values.get(narrows.field, type(read)()) + read
+        return Filters(**values)
+
+
+@cache
+def _narrowing(call: type[Filtered]) -> dict[str, Narrows]:
+    """The filters of a call, by name."""
+    return {
+        one.name: mark
+        for one in fields(call)
+        for mark in get_args(one.type)
+        if isinstance(mark, Narrows)
+    }
 
 
 def filtered(given: Mapping[str, object]) -> Filtered:
@@ -215,7 +276,7 @@ def filtered(given: Mapping[str, object]) -> Filtered:
     Raises:
         UsageError: a name or a value is wrong.
     """
-    known = {one.name: one for one in fields(Filtered)[len(fields(Call)) :]}
+    known = {one.name: one for one in fields(Filtered) if one.name in _narrowing(Filtered)}
     values: dict[str, object] = {}
     for name, value in given.items():
         if name not in known:

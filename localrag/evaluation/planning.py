@@ -179,10 +179,7 @@ def plan(
         for order in (staged if one.staged else usual)
     ]
     n = min(limit or len(questions.questions), len(questions.questions))
-    missing: Mapping[str, tuple[Gold, ...]] = {}
-    if searching:
-        with CorpusStore.open(workspace.corpus(corpus).store, read_only=True) as store:
-            missing = lacking(store, questions.questions[:n])
+    missing = _missing(workspace.corpus(corpus), questions.questions[:n]) if searching else {}
     measure = MEASURES[questions.dataset.measure](synonyms)
     return Plan(
         workspace,
@@ -197,6 +194,11 @@ def plan(
         missing,
         _judge(workspace, config, judge, measure) if judge else None,
     )
+
+
+def _missing(place: CorpusPaths, questions: Sequence[Question]) -> Mapping[str, tuple[Gold, ...]]:
+    with CorpusStore.open(place.store, read_only=True) as store:
+        return lacking(store, questions)
 
 
 def _require_questions(

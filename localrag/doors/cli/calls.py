@@ -75,9 +75,7 @@ def search(
     ] = False,
     as_json: Json = False,
 ) -> None:
-    """Find the best passages of a corpus for a query.
-
-    Citations in the query (金商法27条の36, 同法施行令第3条) are resolved to the provisions
+    """Citations in the query (金商法27条の36, 同法施行令第3条) are resolved to the provisions
     themselves. Laws in the query (薬機法, APPI) come first, other laws beside; the output names
     laws that the corpus does not have. The index is searched by words, and by meaning if there is a
     model. The results are fused, reranked if there is a reranker, and completed by implementing
@@ -150,10 +148,8 @@ def show(
     ] = None,
     as_json: Json = False,
 ) -> None:
-    """Show a provision, or a passage of another document, and everything related to it.
-
-    A provision: its text, its place (編・章・節), the provisions of orders that implement it, its
-    references in both directions, and the definitions of its terms. Name a law by title or
+    """A provision: its text, its place (編・章・節), the provisions of orders that implement it,
+    its references in both directions, and the definitions of its terms. Name a law by title or
     abbreviation, a provision in any spelling. For an ambiguous citation all provisions are listed,
     and none is chosen.
 
@@ -214,11 +210,9 @@ def history(
     call: HistoryCall,
     as_json: Json = False,
 ) -> None:
-    """Show the states of a provision in the corpus, and the changes in each.
-
-    A corpus holds every state of a law that was added: e-Gov's file names contain the law and the
-    day from which the state is in force. Changes are shown by paragraph and item. An article with a
-    new number is followed.
+    """A corpus holds every state of a law that was added: e-Gov's file names contain the law and
+    the day from which the state is in force. Changes are shown by paragraph and item. An article
+    with a new number is followed.
 
     The citation is read in the state of today, or of --as-of.
     """
@@ -390,9 +384,7 @@ def diff(
     call: DiffCall,
     as_json: Json = False,
 ) -> None:
-    """Compare the states of a law on two days.
-
-    Articles that were added, deleted, changed or renumbered are listed in the order of the later
+    """Articles that were added, deleted, changed or renumbered are listed in the order of the later
     state, with their changes by paragraph and item. Widths of characters, blanks and printed
     numbers do not count.
 
@@ -491,9 +483,7 @@ def check(
     method: ClaimMethod = "",
     as_json: Json = False,
 ) -> None:
-    """Check a text about laws: citations, quotations, figures, names and numbers of laws.
-
-    Every citation is looked up in the law of the day, in lists and ranges too. Quotations are
+    """Every citation is looked up in the law of the day, in lists and ranges too. Quotations are
     compared word for word, and the difference is shown. Figures, periods, amounts, bounds (以上,
     超える), duties and prohibitions are compared with the cited provision. No model is needed.
 
@@ -520,7 +510,6 @@ def check(
     from localrag.doors.cli.terminal import Meter
     from localrag.page.report import known_suffix, write_report
 
-    text = " ".join(words)
     paths = named_files(words)
     if out is not None:
         known_suffix(out)
@@ -533,15 +522,14 @@ def check(
     session: Session = context.obj
     session = session.with_settings({**call.settings(), "method.name": method or None})
     with session.corpus(call.corpus) as searched, Meter() as meter:
-        given = sys.stdin.read() if text == "-" else text
-        sources: Sequence[Path | str] = paths or [unicode(given)]
+        sources: Sequence[Path | str] = paths or [_given(" ".join(words))]
         reports = [
             searched.check(source, on_event=meter.update, claims=bool(method)) for source in sources
         ]
     if out is not None:
         write_report(reports[0], out, paths[0] if paths else None)
     if as_json:
-        told = [check_as_json(report) for report in reports]
+        told = list(map(check_as_json, reports))
         emit(told if len(paths) > 1 else told[0])
     else:
         for report in reports:
@@ -552,6 +540,10 @@ def check(
             tell(_("The report is in {path}.").format(path=out))
     if not all(report.holds for report in reports):
         raise typer.Exit(3)
+
+
+def _given(text: str) -> str:
+    return unicode(sys.stdin.read() if text == "-" else text)
 
 
 def _print_check(report: "CheckReport", *, show_all: bool) -> None:
@@ -625,9 +617,7 @@ def ask(
     ] = False,
     as_json: Json = False,
 ) -> None:
-    """Answer a question from the corpus, with verbatim, checked quotations.
-
-    Without a model, the answer quotes the closest sentences and provisions, word for word. Check
+    """Without a model, the answer quotes the closest sentences and provisions, word for word. Check
     that they answer your question.
 
     With a model (chat.model), the model writes claims with the numbers of their sentences. Code

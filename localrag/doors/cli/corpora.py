@@ -1,7 +1,7 @@
 """The verbs `init`, `add`, `list`, `remove`, `index` and `update`: from files to a corpus."""
 
 from contextlib import ExitStack, suppress
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, cast
@@ -51,9 +51,7 @@ ListedCorpus = Annotated[
     exit_codes=(0, 5, 7),
 )
 def init(context: typer.Context, as_json: Json = False) -> None:
-    """Make the workspace, the folder that holds everything.
-
-    It contains corpora, indexes and settings. Its place comes from --home or the environment
+    """It contains corpora, indexes and settings. Its place comes from --home or the environment
     variable LOCALRAG_HOME, else it is the user's data folder. A second run changes nothing. You can
     copy the folder to another machine.
     """
@@ -73,6 +71,50 @@ def init(context: typer.Context, as_json: Json = False) -> None:
         )
 
 
+@dataclass(frozen=True, kw_only=True)
+class AddOptions:
+    """The options of `add`."""
+
+    paths: Annotated[
+        list[Path] | None,
+        typer.Argument(
+            metavar="PATH",
+            help="Files and folders; folders are searched to the bottom.",
+            # `add` reports unreadable files itself.
+            readable=False,
+        ),
+    ] = None
+    sample: Annotated[
+        bool, typer.Option("--sample", help="Add the sample corpus (invented laws and pages).")
+    ] = False
+    prune: Annotated[
+        bool,
+        typer.Option(
+            "--prune", help="Remove documents whose files below the given paths are gone."
+        ),
+    ] = False
+    check_content: Annotated[
+        bool,
+        typer.Option("--check-content", help="Compare the content even if size and time agree."),
+    ] = False
+    follow_links: Annotated[
+        bool,
+        typer.Option(
+            "--follow-links",
+            help="Follow links inside the folders; otherwise they are only named.",
+        ),
+    ] = False
+    convert: Annotated[
+        bool,
+        typer.Option(
+            "--convert",
+            help="Let LibreOffice, if installed, convert old formats (.doc, "
+            ".xls, .ppt, .rtf, .odt …) first.",
+        ),
+    ] = False
+    corpus: CorpusName = ""
+
+
 @verb(
     app,
     "add",
@@ -88,49 +130,10 @@ def init(context: typer.Context, as_json: Json = False) -> None:
 )
 def add(
     context: typer.Context,
-    paths: Annotated[
-        list[Path] | None,
-        typer.Argument(
-            metavar="PATH",
-            help="Files and folders; folders are searched to the bottom.",
-            # `add` reports unreadable files itself.
-            readable=False,
-        ),
-    ] = None,
-    sample: Annotated[
-        bool, typer.Option("--sample", help="Add the sample corpus (invented laws and pages).")
-    ] = False,
-    prune: Annotated[
-        bool,
-        typer.Option(
-            "--prune", help="Remove documents whose files below the given paths are gone."
-        ),
-    ] = False,
-    check_content: Annotated[
-        bool,
-        typer.Option("--check-content", help="Compare the content even if size and time agree."),
-    ] = False,
-    follow_links: Annotated[
-        bool,
-        typer.Option(
-            "--follow-links",
-            help="Follow links inside the folders; otherwise they are only named.",
-        ),
-    ] = False,
-    convert: Annotated[
-        bool,
-        typer.Option(
-            "--convert",
-            help="Let LibreOffice, if installed, convert old formats (.doc, "
-            ".xls, .ppt, .rtf, .odt …) first.",
-        ),
-    ] = False,
-    corpus: CorpusName = "",
+    call: AddOptions,
     as_json: Json = False,
 ) -> None:
-    """Read files into a corpus.
-
-    Laws as XML (e-Gov) or JSON lines, text, Markdown, HTML, PDF, Word (.docx), Excel (.xlsx),
+    """Laws as XML (e-Gov) or JSON lines, text, Markdown, HTML, PDF, Word (.docx), Excel (.xlsx),
     PowerPoint (.pptx), CSV, mail (.eml, .msg) with its attachments, and zips of them; dumps of
     Wikipedia (CirrusSearch, WikiExtractor) with their infoboxes; triples as tables (.tsv: subject,
     predicate, object) or JSON lines, and dumps of Wikidata (.json). Dumps and files of lines may be
@@ -139,7 +142,7 @@ def add(
 
     Scanned pages (PDF, PNG, JPEG, TIFF) are read with the extra ocr, one by one.
     """
-    if not paths and not sample:
+    if not call.paths and not call.sample:
         raise UsageError(
             N_("Nothing to add."),
             N_("Name files or folders, or use --sample."),
@@ -150,15 +153,15 @@ def add(
 
     session: Session = context.obj
     session.workspace.require()
-    opened = session.corpus(corpus)
+    opened = session.corpus(call.corpus)
     with shown_events() as listener:
         report = opened.add(
-            *(paths or []),
-            *([sample_corpus.FOLDER] if sample else []),
-            prune=prune,
-            check_content=check_content,
-            follow_links=follow_links,
-            convert=convert,
+            *(call.paths or []),
+            *([sample_corpus.FOLDER] if call.sample else []),
+            prune=call.prune,
+            check_content=call.check_content,
+            follow_links=call.follow_links,
+            convert=call.convert,
             workers=0,
             on_event=listener,
         )
@@ -212,10 +215,8 @@ def list_(
     named: ListedCorpus = "",
     as_json: Json = False,
 ) -> None:
-    """List the corpora of the workspace, or the documents of one corpus.
-
-    Each corpus has its number of documents and passages and the state of its indexes. A note counts
-    laws with an old text, and names the oldest.
+    """Each corpus has its number of documents and passages and the state of its indexes. A note
+    counts laws with an old text, and names the oldest.
     """
     session: Session = context.obj
     if corpus and named not in ("", corpus):
@@ -254,9 +255,7 @@ def remove(
     corpus: CorpusName = "",
     as_json: Json = False,
 ) -> None:
-    """Remove documents from a corpus, or a whole corpus.
-
-    The next localrag index removes them from the search. Until then their words can stay in the
+    """The next localrag index removes them from the search. Until then their words can stay in the
     index, and in free space of the corpus's file. localrag forget --document removes a document for
     good, forget --removed wipes earlier removals. The original files are not touched. Adding such a
     file again brings it back.
@@ -352,13 +351,11 @@ def index(
     corpus: CorpusName = "",
     as_json: Json = False,
 ) -> None:
-    """Make a corpus searchable.
-
-    Finds the references between provisions and builds the search index. If an embedder is installed
-    or named by embedding.model, passages are also embedded, for search by meaning. Nothing is
-    embedded twice, also after an interruption (embedding.model = "off" embeds nothing). Searches
-    use the old index until the new one is complete. With --ray other machines analyse and embed the
-    text.
+    """Finds the references between provisions and builds the search index. If an embedder is
+    installed or named by embedding.model, passages are also embedded, for search by meaning.
+    Nothing is embedded twice, also after an interruption (embedding.model = "off" embeds nothing).
+    Searches use the old index until the new one is complete. With --ray other machines analyse and
+    embed the text.
     """
     from localrag.doors.cli.render_ingest import print_index_report, report_as_json, shown_events
     from localrag.doors.cli.terminal import emit
@@ -439,9 +436,7 @@ def update(
     corpus: CorpusName = "",
     as_json: Json = False,
 ) -> None:
-    """Bring the laws of a corpus up to date by a newer archive.
-
-    New laws are added. A new state of a law is added beside the older ones. A corrected text
+    """New laws are added. A new state of a law is added beside the older ones. A corrected text
     replaces the earlier one. Other documents are left alone. Laws missing in the archive are
     removed only with --whole, and after a question.
 
@@ -453,11 +448,7 @@ def update(
             N_("Name an archive, or take the last update back with --undo."),
             N_("localrag update --help"),
         )
-    from localrag.doors.cli.render_ingest import (
-        print_index_report,
-        report_as_json,
-        shown_events,
-    )
+    from localrag.doors.cli.render_ingest import print_index_report, report_as_json, shown_events
 
     session: Session = context.obj
     opened = session.corpus(corpus).require()

@@ -16,7 +16,6 @@ _CODES = (0, 2, 3, 4, 5, 6, 7, 130)
 
 app = group(
     "data",
-    short="See and bring in datasets to evaluate with.",
     examples=("localrag data list", "localrag data add lawqa /media/stick"),
     exit_codes=_CODES,
 )

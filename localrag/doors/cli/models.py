@@ -28,7 +28,6 @@ _LONGEST_TOKEN = 1_000
 
 app = group(
     "models",
-    short="See, fetch, check and carry models.",
     examples=(
         "localrag models list",
         "localrag models pull qwen3-8b",

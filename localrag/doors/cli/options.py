@@ -6,11 +6,13 @@ from collections.abc import Callable, Mapping
 from dataclasses import MISSING, Field, dataclass, fields
 from datetime import date
 from functools import wraps
+from itertools import chain
 from pathlib import Path
 from types import UnionType
 from typing import Annotated, Any, Union, get_args, get_origin
 
 import typer
+from typer.models import ParameterInfo
 
 from localrag.corpus.workspace import Workspace
 from localrag.doors.calls import AskCall, Bounds, Call, Filtered, Typed
@@ -135,18 +137,29 @@ class _Option:
         return unicode(given) if isinstance(given, str) else given
 
 
-def _options(call: type[Call]) -> Mapping[str, _Option]:
-    """The options of a call: its own first, then inherited ones."""
+def _options(call: type[Any]) -> Mapping[str, inspect.Parameter | _Option]:
+    """The options of a call, its own first, then inherited ones.
+
+    A field declared with an option of Typer is a parameter already.
+    """
     declared = {one.name: one for one in fields(call)}
-    found = {}
-    for name in (name for kind in call.__mro__ for name in vars(kind).get("__annotations__", ())):
-        kind, marks = _plain(declared[name].type) if name in declared else (None, [])
-        bounds = {
-            key: of for one in marks if isinstance(one, Bounds) for key, of in one.bounds.items()
-        }
-        for typed in (mark for mark in marks if isinstance(mark, Typed)):
-            found[name] = _Option(declared[name], typed, kind, bounds)
+    names = (name for kind in call.__mro__ for name in vars(kind).get("__annotations__", ()))
+    found: dict[str, inspect.Parameter | _Option] = {}
+    for one in (declared[name] for name in names if name in declared):
+        kind, marks = _plain(one.type)
+        bounds = [mark.bounds.items() for mark in marks if isinstance(mark, Bounds)]
+        for mark in marks:
+            if isinstance(mark, Typed):
+                found[one.name] = _Option(one, mark, kind, dict(chain.from_iterable(bounds)))
+            elif isinstance(mark, ParameterInfo):
+                found[one.name] = _parameter(one)
     return found
+
+
+def _parameter(field: Field[Any]) -> inspect.Parameter:
+    default = inspect.Parameter.empty if field.default is MISSING else field.default
+    kind = inspect.Parameter.KEYWORD_ONLY
+    return inspect.Parameter(field.name, kind, default=default, annotation=field.type)
 
 
 def _plain(kind: Any) -> tuple[Any, list[Any]]:
@@ -164,27 +177,35 @@ def with_options(verb: Callable[..., None]) -> Callable[..., None]:
     signature = inspect.signature(verb)
     if "call" not in signature.parameters:
         return verb
-    kind: type[Call] = signature.parameters["call"].annotation
+    kind: type[Any] = signature.parameters["call"].annotation
     options = _options(kind)
 
     @wraps(verb)
     def run(**given: Any) -> None:
         # Bounds for JSON do not apply here; Typer has checked the others.
-        values = {name: one.read(given.pop(name)) for name, one in options.items()}
+        values = {
+            name: one.read(given.pop(name)) if isinstance(one, _Option) else given.pop(name)
+            for name, one in options.items()
+        }
         verb(call=kind(**values), **given)
 
     spread: list[inspect.Parameter] = []
     for name, parameter in signature.parameters.items():
         own = parameter.replace(kind=inspect.Parameter.KEYWORD_ONLY)
-        spread += [one.parameter() for one in options.values()] if name == "call" else [own]
+        spread += map(_as_parameter, options.values()) if name == "call" else [own]
     run.__signature__ = signature.replace(parameters=spread)  # type: ignore[attr-defined]
     run.__annotations__ = {one.name: one.annotation for one in spread}
     return run
 
 
+def _as_parameter(option: inspect.Parameter | _Option) -> inspect.Parameter:
+    return option.parameter() if isinstance(option, _Option) else option
+
+
 def option_of(call: type[Call], name: str) -> Any:
     """The option of a call, for a verb without that call."""
-    return _options(call)[name].info()
+    (info,) = get_args(_as_parameter(_options(call)[name]).annotation)[1:]
+    return info
 
 
 CorpusName = Annotated[str, option_of(Call, "corpus")]

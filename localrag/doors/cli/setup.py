@@ -48,11 +48,9 @@ def overview(
     as_of: AsOf = "",
     as_json: Json = False,
 ) -> None:
-    """Show the contents of a corpus: counts, labels for --where, layers, and questions.
-
-    Labels come from the documents themselves, and from a model that sorted them (localrag prepare
-    --layers metadata). Questions were made by a model, with answers found by code. Without a model
-    they ask for the meaning of defined terms.
+    """Labels come from the documents themselves, and from a model that sorted them (localrag
+    prepare --layers metadata). Questions were made by a model, with answers found by code. Without
+    a model they ask for the meaning of defined terms.
     """
     with on(context.obj, as_of).corpus(corpus).require() as opened:
         found = opened.overview()
@@ -188,9 +186,7 @@ def config(
     corpus: CorpusName = "",
     as_json: Json = False,
 ) -> None:
-    """Show the settings and the source of each value.
-
-    A corpus can have its own settings for retrieval, written by localrag tune-retrieval. The
+    """A corpus can have its own settings for retrieval, written by localrag tune-retrieval. The
     settings of the corpus in use are shown.
 
     Change one in localrag.toml in the workspace, in the environment (LOCALRAG_RETRIEVAL__K=5), or
@@ -259,10 +255,7 @@ def doctor(
     ] = False,
     as_json: Json = False,
 ) -> None:
-    """Find problems, and the commands to solve them.
-
-    Checks the installation, the workspace, and every store and index byte by byte.
-    """
+    """Checks the installation, the workspace, and every store and index byte by byte."""
     if offline:
         _prove_offline(as_json=as_json)
         return

@@ -2,7 +2,7 @@
 
 import difflib
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import replace
 from functools import partial
@@ -179,20 +179,7 @@ def load(
     questions = tuple(_first(questions, limit, unanswerable=unanswerable))
     lacking = [title for one in questions for title in known.lacking.get(one.id, ())]
     if lacking:
-        raise NotFoundError(
-            N_(
-                "The corpus {corpus!r} does not have {n:,} of the paragraphs of the "
-                "questions, such as one of {title!r}."
-            ),
-            N_(
-                "Add them: localrag add {file} --corpus {corpus}, then: localrag index --corpus "
-                "{corpus}"
-            ),
-            corpus=searched,
-            n=len(lacking),
-            title=lacking[0],
-            file=file,
-        )
+        raise _without_paragraphs(searched, lacking, file)
     if own_documents and not all(one.query.filters.documents for one in questions):
         raise UsageError(
             N_("The questions of {dataset} come without documents of their own."),
@@ -204,6 +191,23 @@ def load(
     if own:
         dataset = _of_own_questions(dataset, name, digest(content))
     return Questions(dataset, name, digest(content), questions, own, own_documents, unanswerable)
+
+
+def _without_paragraphs(corpus: str, titles: Sequence[str], file: Path) -> NotFoundError:
+    return NotFoundError(
+        N_(
+            "The corpus {corpus!r} does not have {n:,} of the paragraphs of the "
+            "questions, such as one of {title!r}."
+        ),
+        N_(
+            "Add them: localrag add {file} --corpus {corpus}, then: localrag index --corpus "
+            "{corpus}"
+        ),
+        corpus=corpus,
+        n=len(titles),
+        title=titles[0],
+        file=file,
+    )
 
 
 def _first(questions: Iterable[Question], limit: int, *, unanswerable: bool) -> Iterator[Question]:

@@ -1,12 +1,14 @@
 """A filter is declared once: every door takes it, and it leaves the same everywhere."""
 
-from dataclasses import fields
+from dataclasses import dataclass, fields
+from typing import Annotated
 
 import pytest
 from mcp import Client
 
 import localrag
-from localrag.doors.calls import AskCall, Call, Filtered, adapter
+from localrag.corpus.types import Label
+from localrag.doors.calls import AskCall, Call, Filtered, Narrows, SearchCall, Typed, adapter
 from localrag.doors.serve.desk import Desk
 from localrag.doors.serve.mcp import server_of
 from localrag.errors import UsageError
@@ -26,6 +28,32 @@ FILTERS = {
 
 def test_every_filter_is_tried_here() -> None:
     assert list(FILTERS) == [one.name for one in fields(Filtered)[len(fields(Call)) :]]
+
+
+def _chapters(store, titles: tuple[str, ...]) -> tuple[Label, ...]:
+    return tuple(Label("chapter", title) for title in titles)
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class ChapterCall(SearchCall):
+    """A call with one filter more."""
+
+    chapter: Annotated[
+        tuple[str, ...],
+        Typed(metavar="TITLE", names=("--chapter",)),
+        Narrows("where", _chapters),
+    ] = ()
+
+
+def test_a_field_of_a_call_is_a_whole_filter(session) -> None:
+    call = ChapterCall.of(query=ASKED, chapter=["罰則"], where=["kind=Act"])
+    with session.corpus() as corpus:
+        filters = call.filters(corpus.store)
+        found = corpus.search(call.as_query(corpus.store))
+        same = corpus.search(ASKED, where="kind=Act; chapter=罰則")
+    assert filters.where == (Label("kind", "Act"), Label("chapter", "罰則"))
+    assert found.hits
+    assert [hit.passage.id for hit in found.hits] == [hit.passage.id for hit in same.hits]
 
 
 def test_a_question_may_be_as_long_as_the_search_takes() -> None:
