@@ -9,9 +9,9 @@ A penalty is apart from its prohibition: 第十七条の規定に違反した者
 prohibition and may repeat none of its words. A breach of an order made under a provision counts
 second. Most acts also punish the legal person: 行為者を罰するほか、その法人に対して….
 
-A requirement is a licence, a registration or a notification. A provision requires one that the cited
-provision governs: 第三条の免許を受けない者は、…てはならない. Or it requires one for what the cited
-provision describes: 第三条第二項各号に掲げる事項を変更しようとするときは、…届け出なければならない.
+A requirement is a licence, a registration or a notification. The cited provision governs it:
+第三条の免許を受けない者は、…てはならない. Or it is for what the cited provision describes:
+第三条第二項各号に掲げる事項を変更しようとするときは、…届け出なければならない.
 """
 
 import re
