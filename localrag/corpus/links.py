@@ -32,12 +32,23 @@ PUNISHES_A_BODY = "punishes-a-body"
 """A penal provision punishes the legal person behind such a breach."""
 BY_ORDER = "by-order"
 """Detail of a penal edge: only an order under the target defines the offence."""
+REQUIRES = "requires"
+"""A provision requires a licence, a registration or a notification under the target, or for it."""
 DEFINES = "defines"
 """A provision defines a term; see `Definition`."""
 
 REFERENCES = (REFERS, APPLIES, DELEGATES, DELEGATED_BY)
 """Kinds found in the citations of a text; other kinds add detail."""
-KINDS = (*REFERENCES, CARRIES_OUT, READS, CHANGES, PUNISHES, PUNISHES_A_BODY, DEFINES)
+KINDS = (
+    *REFERENCES,
+    CARRIES_OUT,
+    READS,
+    CHANGES,
+    PUNISHES,
+    PUNISHES_A_BODY,
+    REQUIRES,
+    DEFINES,
+)
 """All kinds."""
 
 

@@ -7,7 +7,16 @@ from dataclasses import dataclass, replace
 from itertools import islice
 
 from localrag.corpus.knowledge import KnownTriple
-from localrag.corpus.links import DELEGATED_BY, DELEGATES, READS, Definition, Reference
+from localrag.corpus.links import (
+    DELEGATED_BY,
+    DELEGATES,
+    READS,
+    REFERENCES,
+    REFERS,
+    REQUIRES,
+    Definition,
+    Reference,
+)
 from localrag.corpus.store import CorpusStore, DocumentInfo
 from localrag.corpus.types import (
     PARAGRAPHS,
@@ -39,6 +48,7 @@ from localrag.search.finding import LISTED, by_id, find, names_of, some, subject
 MOST = 20
 """Default number of provisions looked up for a list or a range."""
 
+_SHOWN = (*REFERENCES, REQUIRES)
 # The text of a deleted article, paragraph or item.
 _DELETED = re.compile("(?:[^　\n]+　)?削除")
 _HERE = re.compile("この([編章節款目条項号])")
@@ -53,8 +63,8 @@ class ProvisionLink:
     """A reference, seen from one end.
 
     Attributes:
-        kind: ``refers``, ``applies-mutatis-mutandis``, ``delegates``, ``delegated-by`` or
-            ``reads``.
+        kind: ``refers``, ``applies-mutatis-mutandis``, ``delegates``, ``delegated-by``,
+            ``requires`` or ``reads``.
         document_id, locator: the other end; the id is empty for a law outside the corpus.
         label: the name of the other end; as cited for a law outside the corpus.
         words: the reference as written.
@@ -242,11 +252,12 @@ def describe(store: CorpusStore, passage: Passage) -> Provision:
     if not locator.path:
         place, known = headings(store, passage), _known(store, passage)
         return Provision(passage, store.document(document), place, (), (), (), (), known)
-    outgoing = store.references_from(document, locator)
-    incoming = store.references_to(document, locator)
+    outgoing = _each_once(store.references_from(document, locator, *_SHOWN))
+    incoming = store.references_to(document, locator, *_SHOWN)
     if label := appendix_label(store, passage):
         # Other laws cite it by its label alone.
         incoming += store.references_to(document, Locator(label))
+    incoming = _each_once(incoming)
     filled = {_by_cabinet(of.document_id) for of in incoming if of.kind == DELEGATED_BY}
     reading = store.references_from(document, locator, READS)
     return Provision(
@@ -299,6 +310,14 @@ def describe(store: CorpusStore, passage: Passage) -> Provision:
         delegations=tuple(_delegations(store, document, locator)),
         changed_by=changed_by(store, passage),
     )
+
+
+def _each_once(references: Sequence[Reference]) -> list[Reference]:
+    """The references, those of a requirement without their plain twins."""
+    required = {(of.document_id, of.start) for of in references if of.kind == REQUIRES}
+    return [
+        of for of in references if of.kind != REFERS or (of.document_id, of.start) not in required
+    ]
 
 
 def _delegations(store: CorpusStore, law_id: str, place: Locator) -> Iterator[Delegation]:

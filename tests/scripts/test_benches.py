@@ -28,7 +28,7 @@ RUNS = {
     "readers": [],
     "references": ["--all-laws"],
     "ocr": ["--pages=1", "--only=60 dpi", "--lines=2"],
-    "changed_provisions": ["--sample=2"],
+    "changed_provisions": ["--sample=2", "--kind=requires"],
     "jlawcite_edges": ["--draw=1"],
     "jsquad": ["--limit=2"],
     "delegated_rules": ["--show"],

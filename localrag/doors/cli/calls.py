@@ -264,9 +264,7 @@ def affected(
     ] = None,
     as_json: Json = False,
 ) -> None:
-    """List the provisions citing, applying, implementing or punishing a provision or a law.
-
-    If the provision is amended or repealed, these provisions need a look. Counts are by law. Only
+    """If the provision is amended or repealed, these provisions need a look. Counts are by law. Only
     laws of the corpus are known; references inside the provision itself do not count.
 
     --depth 2 also lists the dependents of those provisions, and the way: A → B → C.
@@ -325,9 +323,7 @@ def pending(
     ] = None,
     as_json: Json = False,
 ) -> None:
-    """List amendments not yet in force, or the citations of a text changed by them.
-
-    Without a text: the later texts of the laws in the corpus, by day, with their changes by
+    """Without a text: the later texts of the laws in the corpus, by day, with their changes by
     paragraph and item. Add them like other texts: e-Gov's file names contain the day.
 
     With a text (a memo, a contract): its changing citations and quotations, by day. The words

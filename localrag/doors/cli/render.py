@@ -252,6 +252,7 @@ _KINDS = {
     "refers": "",
     "applies-mutatis-mutandis": "準用：",
     "delegated-by": N_("made under: "),
+    "requires": N_("licence or notification: "),
     "reads": "読替え：",
 }
 
