@@ -241,7 +241,7 @@ def _delegation(of: Delegation) -> Item:
     for link in of.filled_in_by[:_NAMED]:
         named += [_(", ") if named else "  → ", _goal(link)]
     if (more := len(of.filled_in_by) - _NAMED) > 0:
-        named.append(_(" and {n:,} more").format(n=more))
+        named.append(_(" and {more:,} more").format(more=more))
     absent = _("no such order is in this corpus")
     if of.has_order:
         absent = _("no provision in this corpus fills it in")
