@@ -30,15 +30,14 @@ from localrag.doors.cli.options import (
     tell_if_behind,
     unicode,
 )
-from localrag.doors.cli.terminal import emit, say, say_blocks, say_text, tell, tell_note
+from localrag.doors.cli.terminal import emit, say, tell
 from localrag.doors.session import Session
 from localrag.errors import UsageError
-from localrag.language import N_, _, colon
+from localrag.language import N_, _
 
 if TYPE_CHECKING:
-    from localrag.check import CheckReport, Finding
-    from localrag.corpus.store import DocumentInfo
-    from localrag.search.history.comparing import Change
+    from localrag.check import CheckReport
+    from localrag.search.provision import LookedUp
 
 
 @verb(
@@ -85,6 +84,7 @@ def search(
     """
     from localrag.doors.as_json.found import retrieval_as_json
     from localrag.doors.cli import render
+    from localrag.page.answer import note_blocks
 
     session: Session = context.obj.with_settings(call.settings())
     with switched(session, lexical, dense, rerank).corpus(call.corpus) as opened:
@@ -100,8 +100,7 @@ def search(
             render.print_trace(retrieval.trace)
         render.print_laws(retrieval.laws, names)
         render.print_hits(asked, retrieval.hits)
-        render.tell_wordings(retrieval.trace)
-        render.tell_events(retrieval.trace, retrieval.absent)
+        render.print_blocks(note_blocks(retrieval.trace, retrieval.absent))
         if not retrieval.hits:
             tell(_("Nothing was found."))
     if not retrieval.hits:
@@ -165,8 +164,6 @@ def show(
     its subject.
     """
     from localrag.doors.as_json.statutes import looked_up_as_json
-    from localrag.doors.cli.render import print_looked_up
-    from localrag.doors.cli.terminal import emit
     from localrag.search.provision import MOST, LookedUp
 
     if out is not None:
@@ -182,17 +179,32 @@ def show(
             found = opened.look_up(call.citation, None if everything else MOST)
         if out is not None:
             from localrag.page.files import write_blocks
-            from localrag.page.provision import looked_up_blocks
+            from localrag.page.provision import filed_provisions
 
-            write_blocks(out, looked_up_blocks(opened.store, found))
+            write_blocks(out, filed_provisions(opened.store, found))
             tell(_("written: {path}").format(path=out))
     if as_json:
         emit(looked_up_as_json(found))
     elif out is None:
-        print_looked_up(found, most=None if everything else _LINKS)
+        _print_looked_up(found, None if everything else _LINKS)
 
 
-_CHANGED = {"added": "green", "deleted": "red", "changed": "yellow", "moved": "yellow"}
+def _print_looked_up(found: "LookedUp", most: int | None) -> None:
+    from localrag.doors.cli.render import print_blocks
+    from localrag.page.provision import looked_up_blocks
+
+    print_blocks(looked_up_blocks(found, most, in_short=True))
+    views = found.provisions
+    if len(views) > 1:
+        tell(_("Relations of one of them: localrag show ID"))
+    elif views and views[0].read_by and views[0].as_read is None:
+        hint = _("localrag show {law} --as-read-by {by} prints the text with the words replaced")
+        law, by = views[0].passage.header, views[0].read_by[0].label
+        say((hint.format(law=_typed(law), by=_typed(by)), "dim"))
+
+
+def _typed(header: str) -> str:
+    return header.partition("（")[0].replace(" ", "")
 
 
 @verb(
@@ -217,7 +229,8 @@ def history(
     The citation is read in the state of today, or of --as-of.
     """
     from localrag.doors.as_json.statutes import history_as_json
-    from localrag.search.history import headline
+    from localrag.doors.cli.render import print_blocks
+    from localrag.page.history import history_blocks
 
     session: Session = context.obj
     with session.with_settings(call.settings()).corpus(call.corpus) as opened:
@@ -225,17 +238,7 @@ def history(
     if as_json:
         emit(history_as_json(found))
         return
-    say((found.title, "bold cyan"))
-    for version in found.versions:
-        say("")
-        say((headline(version), "bold"))
-        if version.change is None and version.passage and version is found.versions[0]:
-            for line in version.passage.text.split("\n"):
-                say(line, indent=2)
-        if version.change is not None:
-            _print_change(version.change)
-    for fact in found.notes:
-        tell_note(str(fact))
+    print_blocks(history_blocks(found))
 
 
 @verb(
@@ -264,14 +267,15 @@ def affected(
     ] = None,
     as_json: Json = False,
 ) -> None:
-    """If the provision is amended or repealed, these provisions need a look. Counts are by law. Only
-    laws of the corpus are known; references inside the provision itself do not count.
+    """If the provision is amended or repealed, these provisions need a look. Counts are by law.
+    Only laws of the corpus are known. References inside the provision itself do not count.
 
     --depth 2 also lists the dependents of those provisions, and the way: A → B → C.
     """
     from localrag.doors.as_json.statutes import affected_as_json
+    from localrag.doors.cli.render import print_blocks
+    from localrag.page.affected import affected_blocks, write_graphml
     from localrag.page.files import GRAPH, TEXTS, opened, require_ending, write_blocks
-    from localrag.page.provision import affected_blocks
 
     if out is not None:
         require_ending(out, (*TEXTS, GRAPH))
@@ -280,8 +284,6 @@ def affected(
         found = corpus.affected(call.citation, call.depth)
     if out is not None:
         if out.suffix.lower() == GRAPH:
-            from localrag.page.graph import write_graphml
-
             with opened(out, replace=False) as file:
                 write_graphml(found, file)
         else:
@@ -290,7 +292,7 @@ def affected(
     if as_json:
         emit(affected_as_json(found))
     elif out is None:
-        say_blocks(affected_blocks(found, None if everything else _LINKS))
+        print_blocks(affected_blocks(found, None if everything else _LINKS))
     if not found.dependents:
         raise typer.Exit(3)
 
@@ -333,9 +335,10 @@ def pending(
     """
     from localrag.check import named_files
     from localrag.doors.as_json.checks import pending_as_json
+    from localrag.doors.cli.render import print_blocks
     from localrag.page.calendar import events, write_calendar
     from localrag.page.files import CALENDAR, TEXTS, opened, require_ending, write_blocks
-    from localrag.page.provision import amendment_blocks, upcoming_blocks
+    from localrag.page.history import amendment_blocks, upcoming_blocks
 
     if out is not None:
         require_ending(out, (CALENDAR, *TEXTS))
@@ -361,7 +364,7 @@ def pending(
     if as_json:
         emit(pending_as_json(day, amendments, changed))
     elif out is None:
-        say_blocks(blocks)
+        print_blocks(blocks)
     if not (amendments or changed):
         raise typer.Exit(3)
 
@@ -388,7 +391,8 @@ def diff(
     3. A text much older than its day is named.
     """
     from localrag.doors.as_json.statutes import comparison_as_json
-    from localrag.search.history.comparing import CHANGES
+    from localrag.doors.cli.render import print_blocks
+    from localrag.page.history import comparison_blocks
 
     session: Session = context.obj
     with session.with_settings(call.settings()).corpus(call.corpus) as opened:
@@ -396,39 +400,7 @@ def diff(
     if as_json:
         emit(comparison_as_json(found))
         return
-    title = found.after.title
-    say((title, "bold cyan"), f"  {_date_of(found.before)} → {_date_of(found.after)}")
-    for fact in found.left_out:
-        say((str(fact), "dim"))
-    for fact in found.notes:
-        tell_note(str(fact))
-    if not found.changes:
-        say(_("Nothing changed."))
-    for change in found.changes:
-        say("")
-        kind = (_(CHANGES[change.kind]), f"bold {_CHANGED[change.kind.value]}")
-        say(kind, colon(), " → ".join(_headers(change, title)))
-        _print_change(change)
-
-
-def _headers(change: "Change", title: str) -> list[str]:
-    passages = (change.before, change.after)
-    headers = [one.header.removeprefix(title).strip(" ") for one in passages if one]
-    return list(dict.fromkeys(headers)) if change.kind.value == "moved" else headers[-1:]
-
-
-def _print_change(change: "Change") -> None:
-    for difference in change.lines:
-        sides = ((difference.before, "- ", "red"), (difference.after, "+ ", "green"))
-        if difference.place:
-            say((difference.place, "dim"), indent=2)
-        for side, sign, style in sides:
-            if side:
-                say_text((f"{sign}{side.text}", style), indent=2)
-
-
-def _date_of(state: "DocumentInfo") -> str:
-    return state.metadata.get("date") or _("without a date")
+    print_blocks(comparison_blocks(found))
 
 
 ClaimMethod = Annotated[
@@ -440,7 +412,6 @@ ClaimMethod = Annotated[
         show_default=False,
     ),
 ]
-_VERDICTS = {"does-not-hold": "bold red", "not-checked": "yellow", "holds": "green"}
 # Characters of a sentence in a line.
 _SAID = 120
 
@@ -543,43 +514,12 @@ def _given(text: str) -> str:
 
 
 def _print_check(report: "CheckReport", *, show_all: bool) -> None:
-    from localrag.check import Verdict, wording
+    from localrag.doors.cli.render import print_blocks
+    from localrag.page.report import check_blocks
 
-    for finding in report.findings:
-        if show_all or finding.verdict is not Verdict.HOLDS:
-            _print_finding(finding, report.kind)
-    say((wording.counts(report), "bold"))
-    for words in wording.notes(report):
-        say((words, "yellow"))
+    print_blocks(check_blocks(report, show_all=show_all), _SAID)
     if not report.findings:
         tell(_("The text cites no provision and names no law with its number."))
-
-
-def _print_finding(finding: "Finding", kind: str) -> None:
-    from localrag.check import wording
-    from localrag.text.harmless import shorten
-
-    style = _VERDICTS[finding.verdict.value]
-    place = wording.place(finding.place, kind)
-    say((place, "cyan"), "  ", (wording.verdict(finding), style))
-    say(shorten(" ".join(finding.said.split()), _SAID), indent=2)
-    if finding.diff:
-        say_text(*_marked(finding), indent=2)
-    if finding.provision:
-        say((wording.compared(finding), "dim"), indent=2)
-
-
-def _marked(finding: "Finding") -> list[str | tuple[str, str]]:
-    """A quotation beside the provision: [-words of the law-] {+words of the text+}."""
-    parts: list[str | tuple[str, str]] = []
-    for part in finding.diff:
-        law, said = (" ".join(words.split()) for words in (part.law, part.said))
-        if part.same:
-            parts.append(law)
-            continue
-        parts += [(f"[-{law}-]", "green")] if law else []
-        parts += [(f"{{+{said}+}}", "red")] if said else []
-    return parts
 
 
 @verb(
@@ -625,9 +565,11 @@ def ask(
     law of the question. A follow-up (その罰則は) is completed from the questions of --after, and
     the completed question is shown. --method uses another method; some choose between options.
     """
+    from localrag.answer import wording
     from localrag.answer.types import Status
     from localrag.doors.cli import render
     from localrag.doors.cli.terminal import shown_draft
+    from localrag.page.answer import answer_blocks, label, note_blocks, read_as
 
     call = replace(call, model=not no_model)
     session: Session = context.obj.with_settings(call.settings())
@@ -646,8 +588,12 @@ def ask(
     else:
         if explain:
             render.print_trace(reply.trace)
-        render.print_answer(reply)
-        render.tell_wordings(reply.trace)
-        render.tell_events(reply.trace, reply.absent)
+        if reply.read_as:
+            render.print_blocks([read_as(reply.read_as)], render.QUOTED)
+        verdict = wording.verdict(reply)
+        if reply.status is Status.NOT_FOUND and reply.trace.calls and not reply.doubts:
+            verdict = _("{verdict} (see --no-model)").format(verdict=verdict)
+        render.print_blocks(answer_blocks(reply, label, verdict), render.QUOTED)
+        render.print_blocks(note_blocks(reply.trace, reply.absent))
     if reply.absent or reply.status not in (Status.SUPPORTED, Status.QUOTED):
         raise typer.Exit(3)

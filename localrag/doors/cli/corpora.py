@@ -11,7 +11,6 @@ import typer
 from localrag.doors.cli.main import app, verb
 from localrag.doors.cli.options import CorpusName, Json, Ray, complete_corpus, indexing, unicode
 from localrag.doors.cli.terminal import (
-    aside,
     columns,
     confirm,
     emit,
@@ -23,7 +22,7 @@ from localrag.doors.cli.terminal import (
 )
 from localrag.doors.session import Corpus, Session
 from localrag.errors import LocalragError, UsageError
-from localrag.language import N_, _, colon, ngettext
+from localrag.language import N_, _, aside, colon, ngettext
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -9,7 +9,6 @@ from typing import Any
 from localrag.doors.cli.render_batch import EVERY
 from localrag.doors.cli.terminal import (
     Meter,
-    aside,
     duration,
     say,
     table,
@@ -46,7 +45,7 @@ from localrag.evaluation.types import (
     Listener,
     Unjudged,
 )
-from localrag.language import _, colon, ngettext
+from localrag.language import _, aside, colon, ngettext
 from localrag.ops.batch.types import RowFailed
 from localrag.text.facts import Fact, FactKind
 from localrag.text.harmless import one_line

@@ -10,10 +10,10 @@ import typer
 
 from localrag.doors.cli.main import app, verb
 from localrag.doors.cli.options import AsOf, CorpusName, Json, complete_corpus, on
-from localrag.doors.cli.terminal import aside, emit, say, say_text, table
+from localrag.doors.cli.terminal import emit, say, say_text, table
 from localrag.doors.session import Session
 from localrag.errors import UsageError
-from localrag.language import N_, _, colon, ngettext
+from localrag.language import N_, _, aside, colon, ngettext
 from localrag.text.facts import Fact, FactKind
 
 if TYPE_CHECKING:

@@ -26,7 +26,6 @@ if TYPE_CHECKING:
     from rich.table import Table
 
     from localrag.answer.types import Watch
-    from localrag.page.blocks import Block, Inline
 
 PIPE_CLOSED = 141
 """Exit code when the reader of standard output went away (128 + SIGPIPE), as a shell expects."""
@@ -56,38 +55,6 @@ def say(*parts: type_part, indent: int = 0) -> None:
 def say_text(*parts: type_part, indent: int = 0) -> None:
     """Print a text of a result with its line breaks."""
     _print(_console(stderr=False), parts, indent)
-
-
-def say_blocks(blocks: Iterable["Block"], indent: int = 0) -> None:
-    """Print blocks: headings, paragraphs, quotations and lists."""
-    from localrag.page.blocks import Heading, Items, Paragraph, Quotation
-
-    for block in blocks:
-        match block:
-            case Heading():
-                say((block.text, "bold cyan" if block.level == 1 else "bold"), indent=indent)
-            case Paragraph():
-                say(*map(_styled, block.parts), indent=indent)
-            case Quotation():
-                say_text(block.text, indent=indent + 2)
-            case Items():
-                for entry in block.entries:
-                    say(*map(_styled, entry.parts), indent=indent + 2)
-                    say_blocks(entry.below, indent + 2)
-
-
-def _styled(part: "Inline") -> type_part:
-    from localrag.page.blocks import Code, Strong
-
-    match part:
-        case str():
-            return part
-        case Code():
-            return part.text, "dim"
-        case Strong():
-            return part.text, "bold"
-        case _:
-            return part.text
 
 
 def tell_warnings() -> None:
@@ -246,11 +213,6 @@ def failure(cause: str, cure: str = "") -> None:
     tell_lines((_("error: "), "bold red"), cause, "red")
     if cure:
         tell("  ", (cure, "bold"))
-
-
-def aside(words: str) -> str:
-    """Words in the brackets of the language in use."""
-    return _(" ({words})").format(words=words)
 
 
 def duration(seconds: float) -> str:

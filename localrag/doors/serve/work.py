@@ -10,11 +10,11 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import PurePath
 from typing import Any
+from urllib.parse import urlencode
 
 # Before Python 3.12 Pydantic needs the TypedDict of this package.
 from typing_extensions import TypedDict
 
-from localrag.answer import wording
 from localrag.answer.types import UNWATCHED, Watch
 from localrag.doors.as_json.checks import (
     MOST_LISTED,
@@ -58,12 +58,22 @@ from localrag.doors.calls import (
 from localrag.doors.session import Corpus, Session
 from localrag.errors import LocalragError, ModelUnusable
 from localrag.methods.answering import answering_method
-from localrag.page.answer import answer_blocks
+from localrag.page.answer import (
+    answer_blocks,
+    filed_answer,
+    label,
+    note_blocks,
+    read_as,
+)
+from localrag.page.html import fragment
 from localrag.page.markdown import markdown
-from localrag.page.provision import place
+from localrag.page.provision import looked_up_blocks, place
 from localrag.search.finding import resolve
 from localrag.search.provision import LookedUp
 from localrag_indexes.errors import IndexingError
+
+# Links under one heading of the page.
+_LINKS = 50
 
 
 @dataclass(frozen=True)
@@ -91,11 +101,14 @@ def _search(corpus: Corpus, call: SearchCall) -> RetrievalJson:
     return retrieval_as_json(query, corpus.search(query, call.k))
 
 
-def _show(corpus: Corpus, call: ShowCall) -> LookedUpJson:
+def _looked_up(corpus: Corpus, call: ShowCall) -> LookedUp:
     if call.as_read_by:
-        shown = corpus.show(call.citation, as_read_by=call.as_read_by)
-        return looked_up_as_json(LookedUp((shown,)))
-    return looked_up_as_json(corpus.look_up(call.citation, call.most))
+        return LookedUp((corpus.show(call.citation, as_read_by=call.as_read_by),))
+    return corpus.look_up(call.citation, call.most)
+
+
+def _show(corpus: Corpus, call: ShowCall) -> LookedUpJson:
+    return looked_up_as_json(_looked_up(corpus, call))
 
 
 def _resolve(corpus: Corpus, call: ResolveCall) -> ResolutionJson:
@@ -126,23 +139,39 @@ def _check(corpus: Corpus, call: CheckCall) -> CheckJson:
 
 
 class ToldJson(TypedDict):
-    """An answer as JSON, the reason for its status, and all of it as Markdown."""
+    """An answer as JSON, as Markdown, and as HTML for the page."""
 
     answer: AnswerJson
-    verdict: str
     markdown: str
+    html: str
 
 
 def answered(corpus: Corpus, call: AskCall, watch: Watch = UNWATCHED) -> ToldJson:
     """Answer the question of a call; raises as `Corpus.ask`, and Cancelled if the watch says so."""
     query = call.as_query(corpus.store)
     answer = corpus.ask(query, watch)
-    shown = markdown(answer_blocks(answer, partial(place, corpus.store)))
+    shown = markdown(filed_answer(answer, partial(place, corpus.store)))
+    blocks = [
+        *([read_as(answer.read_as)] if answer.read_as else []),
+        *answer_blocks(answer, label),
+        *note_blocks(answer.trace),
+    ]
     return {
         "answer": answer_as_json(query, answer),
-        "verdict": wording.verdict(answer),
         "markdown": shown.strip(),
+        "html": fragment(blocks, partial(address, call.corpus)),
     }
+
+
+def address(corpus: str, passage_id: str) -> str:
+    """The address of a passage beside the page in view."""
+    wanted = {"at": passage_id, **({"corpus": corpus} if corpus else {})}
+    return f"?{urlencode(wanted, errors='replace')}#beside"
+
+
+def _beside(corpus: Corpus, call: ShowCall) -> str:
+    blocks = looked_up_blocks(_looked_up(corpus, call), _LINKS)
+    return fragment(blocks, partial(address, call.corpus), shift=1, first_id="read")
 
 
 def _ask(corpus: Corpus, call: AskCall) -> AnswerJson:
@@ -162,10 +191,14 @@ WORK: Mapping[str, Work] = {
 }
 """Every call by its name: a tool of `mcp`, a route of `serve`."""
 
-TOLD = "told"
-"""The name of a question whose answer people are to read."""
+TOLD, BESIDE = "told", "beside"
+"""The names of a question, and of a provision, for people."""
 
-EVERY: Mapping[str, Work] = {**WORK, TOLD: Work(AskCall, ToldJson, answered)}
+EVERY: Mapping[str, Work] = {
+    **WORK,
+    TOLD: Work(AskCall, ToldJson, answered),
+    BESIDE: Work(ShowCall, str, _beside),
+}
 """Every kind of work, those too that no client calls by its name."""
 
 

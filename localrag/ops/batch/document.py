@@ -17,7 +17,7 @@ from localrag.errors import StorageError, UsageError
 from localrag.language import N_, _
 from localrag.ops.batch.options import as_called
 from localrag.ops.batch.rows import AnsweredRow, AnswerFile, FailedRow, TraceSummary, WrittenRow
-from localrag.page.answer import Place, answer_blocks
+from localrag.page.answer import Place, filed_answer
 from localrag.page.blocks import Block, Heading, Quotation, Strong, items, paragraph
 from localrag.page.files import CSV, EXCEL, TEXTS, into, opened, require_package
 from localrag.page.provision import places
@@ -193,7 +193,8 @@ def _blocks(rows: Iterable[WrittenRow], place: Place) -> Iterator[Block]:
             yield paragraph(Strong(_("Failed.")))
             yield paragraph(f"{row.error.cause} {row.error.cure}".strip())
         else:
-            yield from answer_blocks(_answer(row), place, _shown(row))
+            answer = _answer(row)
+            yield from filed_answer(answer, place, wording.verdict(answer, _shown(row)))
 
 
 def _shown(row: AnsweredRow) -> int:

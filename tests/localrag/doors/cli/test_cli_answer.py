@@ -7,7 +7,8 @@ import pytest
 from localrag.answer.checking import Mismatch, MismatchKind
 from localrag.answer.types import Answer, Citation, Claim, Status
 from localrag.doors.as_json.found import answer_as_json
-from localrag.doors.cli.render import print_answer
+from localrag.doors.cli.render import QUOTED, print_blocks
+from localrag.page.answer import answer_blocks, label
 from localrag.search.types import ModelCall, Query, Trace
 
 RULE = Citation(
@@ -18,7 +19,7 @@ CALLED = Trace(calls=(ModelCall("tiny", 100, 0, 7, 0.5),))
 
 
 def printed(answer: Answer, capsys: pytest.CaptureFixture[str]) -> list[str]:
-    print_answer(answer)
+    print_blocks(answer_blocks(answer, label), QUOTED)
     return capsys.readouterr().out.splitlines()
 
 
@@ -59,7 +60,7 @@ def test_quotations_come_before_what_a_model_wrote_in_vain(
         "    F1#8.1  characters 10-15  as of 2026-04-01",
         "",
     ]
-    assert lines[7:9] == ["Written by the model, not supported:", "水位は九メートル。 [1]"]
+    assert lines[7:9] == ["Written by the model, not supported:", "  水位は九メートル。 [1]"]
 
 
 def test_a_law_that_is_lacking_comes_first(capsys: pytest.CaptureFixture[str]) -> None:
