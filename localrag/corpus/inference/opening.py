@@ -156,7 +156,7 @@ def check_models(workspace: HasModels, config: Config) -> Iterator[tuple[str, st
     checks: tuple[tuple[str, str, Callable[[], object]], ...] = (
         (SETTINGS["chat"], config.chat.model, lambda: _check_chat(workspace, config)),
         (SETTINGS["embedder"], meaning, lambda: embedder_id(workspace, config)),
-        (SETTINGS["reranker"], config.reranking.model, lambda: _reranker(workspace, config)),
+        (SETTINGS["reranker"], config.reranking.model, lambda: _check_reranker(workspace, config)),
     )
     for setting, model, check in checks:
         if model:
@@ -197,13 +197,20 @@ def _embedder(workspace: HasModels, config: Config, name: str) -> tuple[Runtime,
 
 
 def _reranker(workspace: HasModels, config: Config) -> tuple[Runtime, ModelSpec]:
-    return _found(workspace, config, config.reranking.model, "reranker", "")
+    name, server = config.reranking.model, config.reranking.server
+    return _found(workspace, config, name, "reranker", server)
 
 
 def _check_chat(workspace: HasModels, config: Config) -> None:
     runtime, spec = _chat(workspace, config)
     if not spec.id:
         runtime.open_chat(spec).close()
+
+
+def _check_reranker(workspace: HasModels, config: Config) -> None:
+    runtime, spec = _reranker(workspace, config)
+    if not spec.id:
+        runtime.open_reranker(spec).close()
 
 
 def _found(
@@ -252,7 +259,7 @@ def _installed(workspace: HasModels, name: str, kind: str, setting: str) -> "Ins
     from localrag_models.store import ModelStore
 
     model = ModelStore(workspace.models).find(name)
-    if model.kind != kind:
+    if model.kind != kind and (kind, model.kind) != ("reranker", "chat"):
         raise WrongKind(
             N_("{setting} = {name!r} names a model of kind {found}, not {wanted}."),
             Cure.SEE_INSTALLED,
@@ -313,7 +320,8 @@ CURES: dict[Cure, str] = {
     Cure.HUB_ADDRESS: N_("Check the address given with --endpoint."),
     Cure.INSTALL_PACKAGE: FactKind.TO_INSTALL.value,
     Cure.KNOWN_NAME: N_(
-        "Set chat.model (or embedding.model) to openai:NAME with a name the server knows."
+        "Set chat.model, embedding.model or reranking.model to openai:NAME with a name the server "
+        "knows."
     ),
     Cure.LESS_MEMORY: N_("Use a smaller model, or a smaller chat.context."),
     Cure.LESS_TEXT: N_(
@@ -341,10 +349,16 @@ CURES: dict[Cure, str] = {
         "Remove it (localrag models remove {name}), then pull, add or import it again."
     ),
     Cure.SEE_INSTALLED: N_("List all: localrag models list"),
-    Cure.SERVED_NAME: N_("Set chat.model (or embedding.model) to openai:{first}."),
-    Cure.SERVER_ADDRESS: N_("Set chat.server (or embedding.server) to http://HOST:PORT."),
+    Cure.SERVED_NAME: N_(
+        "Set chat.model, embedding.model or reranking.model to openai:{first}."
+    ),
+    Cure.SERVER_ADDRESS: N_(
+        "Set chat.server, embedding.server or reranking.server to http://HOST:PORT."
+    ),
     Cure.SMALLER_CONTEXT: N_("Set chat.context to {available} or less, or to 0."),
-    Cure.START_SERVER: N_("Start the server, or change chat.server (or embedding.server)."),
+    Cure.START_SERVER: N_(
+        "Start the server, or change chat.server, embedding.server or reranking.server."
+    ),
     Cure.ENTER_AGAIN: N_("Copy it once more into HF_TOKEN or the file given with --token-file."),
 }
 """The words for the cures of model errors."""

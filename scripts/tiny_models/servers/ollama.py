@@ -24,7 +24,10 @@ class OllamaDouble(Double):
 
     Attributes:
         digests: of each model; add one to add a model, change one to change its weights.
+        pooling: number of the pooling of its embedders; 0 says none.
     """
+
+    pooling = 0
 
     def __init__(
         self,
@@ -70,6 +73,8 @@ class OllamaDouble(Double):
         info: Json = {"general.architecture": "tiny", "tiny.context_length": self._context}
         if self._embedder and capability == "embedding":
             info["tiny.embedding_length"] = self._embedder.dimension
+        if self.pooling:
+            info["tiny.pooling_type"] = self.pooling
         shown: Json = {"model_info": info, "details": {}}
         return Answer.json(shown if self._old else {**shown, "capabilities": [capability]})
 
