@@ -43,17 +43,21 @@ _FAMILIES = (
     _family(r"(?<![a-z])ruri-?v3(?!.*rerank)", "検索クエリ: ", "検索文書: ", "mean"),
     _family(r"bge-?m3(?!.*rerank)", "", "", "cls"),
     _family(r"qwen3-?embedding", f"Instruct: {SEARCH}\nQuery:", "", "last"),
-    _family(
-        r"embedding-?gemma", "task: search result | query: ", "title: none | text: ", "mean"
-    ),
+    _family(r"embedding-?gemma", "task: search result | query: ", "title: none | text: ", "mean"),
 )
 """As their makers publish them: model cards of intfloat, nomic-ai, cl-nagoya (ruri-v3), BAAI
 (bge-m3), Qwen (Qwen3-Embedding) and Google (EmbeddingGemma)."""
 
 
 _POOLINGS: Mapping[int | str, Pooling] = {
-    **{1: "mean", 2: "cls", 3: "last"},  # in GGUF files
-    **{"mean": "mean", "cls": "cls", "last": "last", "lasttoken": "last", "last_token": "last"},
+    1: "mean",
+    2: "cls",
+    3: "last",  # in GGUF files
+    "mean": "mean",
+    "cls": "cls",
+    "last": "last",
+    "lasttoken": "last",
+    "last_token": "last",
 }
 
 
@@ -64,10 +68,9 @@ def pooling_called(told: object) -> Pooling | None:
 
 def family_of(*names: str) -> Family | None:
     """The family of an embedder, from the first of its names with a known one; else None."""
-    for name in names:
-        plain = re.sub(r"[_\s]+", "-", name.lower())
+    for name in map(_plain, names):
         for family in _FAMILIES:
-            if family.pattern.search(plain):
+            if family.pattern.search(name):
                 return family
     return None
 
@@ -76,3 +79,12 @@ def prefixes_of(*names: str) -> Prefixes:
     """The prefixes of an embedder by its names; empty ones if its family is unknown."""
     family = family_of(*names)
     return family.prefixes if family else Prefixes()
+
+
+def is_reranker(*names: str) -> bool:
+    """Whether one of the names is of a chat model that was trained to rerank by yes and no."""
+    return any("qwen3-reranker" in _plain(name) for name in names)
+
+
+def _plain(name: str) -> str:
+    return re.sub(r"[_\s]+", "-", name.lower())

@@ -22,7 +22,7 @@ from pydantic import (
 
 from localrag_models.embedding import Prefixes
 from localrag_models.errors import N_, Cure, ModelDamaged, ModelMissing, TransferFailed, WrongKind
-from localrag_models.families import Pooling, pooling_called, prefixes_of
+from localrag_models.families import Pooling, is_reranker, pooling_called, prefixes_of
 from localrag_models.gguf import read_header
 
 MANIFEST = "model.toml"
@@ -372,8 +372,9 @@ def _gguf(path: Path) -> Recognised:
             path=path,
         )
     embeds = header.kind == "embedder"
+    answers = header.kind == "chat" and is_reranker(header.name, path.stem)
     return Recognised(
-        header.kind,
+        "reranker" if answers else header.kind,
         "gguf",
         path.parent,
         (path.name,),

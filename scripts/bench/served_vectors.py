@@ -79,8 +79,10 @@ def _sentences(data: Path, count: int) -> Iterator[str]:
 
 @contextmanager
 def _server(gguf: Path, name: str, address: str) -> Iterator[str]:
-    running = nullcontext(address) if address else llama_cpp_server(
-        gguf, name=name, context=512, embeds=True
+    running = (
+        nullcontext(address)
+        if address
+        else llama_cpp_server(gguf, name=name, context=512, embeds=True)
     )
     with running as found:
         yield found

@@ -217,6 +217,9 @@ def _found(
     workspace: HasModels, config: Config, name: str, kind: str, server: str
 ) -> tuple[Runtime, ModelSpec]:
     """The runtime of a model, and its specification; nothing is loaded."""
+    # Imported only here, because work without a model needs no catalogue.
+    from localrag_models.catalogue import OWN, own_entry
+
     setting = SETTINGS[kind]
     threads, gpu_layers = config.runtime.threads, config.runtime.gpu_layers
     if found := named_runtime(name):
@@ -240,8 +243,13 @@ def _found(
                     name=name,
                     section=setting.partition(".")[0],
                 )
+        own = own_entry(in_runtime, workspace.models.parent / OWN) if kind == "embedder" else None
         return runtime, ModelSpec(
-            name=in_runtime, server=server, threads=threads, gpu_layers=gpu_layers
+            name=in_runtime,
+            prefixes=own and own.prefixes,
+            server=server,
+            threads=threads,
+            gpu_layers=gpu_layers,
         )
     model = _installed(workspace, name, kind, setting)
     return BY_FORMAT[model.format], ModelSpec(
@@ -349,9 +357,7 @@ CURES: dict[Cure, str] = {
         "Remove it (localrag models remove {name}), then pull, add or import it again."
     ),
     Cure.SEE_INSTALLED: N_("List all: localrag models list"),
-    Cure.SERVED_NAME: N_(
-        "Set chat.model, embedding.model or reranking.model to openai:{first}."
-    ),
+    Cure.SERVED_NAME: N_("Set chat.model, embedding.model or reranking.model to openai:{first}."),
     Cure.SERVER_ADDRESS: N_(
         "Set chat.server, embedding.server or reranking.server to http://HOST:PORT."
     ),

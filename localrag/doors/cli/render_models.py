@@ -38,7 +38,11 @@ class Overview:
         names = {model.name for model in installed}
         return cls(
             installed,
-            tuple(entry for entry in catalogue().values() if entry.name not in names),
+            tuple(
+                entry
+                for entry in catalogue(store.own_catalogue).values()
+                if entry.name not in names
+            ),
             tuple(map(as_ours, store.problems().values())),
             store.unfinished(),
             used,
@@ -235,6 +239,8 @@ def _entry_as_json(entry: CatalogueEntry) -> dict[str, Any]:
         "context": entry.context,
         "quantisation": entry.quantisation,
         "licence": entry.licence,
+        "served": entry.served,
+        "template": entry.template,
         "good_for": entry.good_for,
     }
 

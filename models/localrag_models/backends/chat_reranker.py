@@ -56,7 +56,9 @@ class ChatReranker(WindowedReranker):
 
     def _logit(self, query: str, passage: str) -> float:
         asked = f"<Instruct>: {SEARCH}\n<Query>: {query}\n<Document>: {passage}"
-        choice = self._model.choose([Message("system", _SYSTEM), Message("user", asked)], [_YES, _NO])
+        choice = self._model.choose(
+            [Message("system", _SYSTEM), Message("user", asked)], [_YES, _NO]
+        )
         if choice is None:  # Nobody cancels it.
             raise ProbabilitiesMissing(N_("{model} gives no probabilities."), model=self._model.id)
         yes, no = (max(choice.probabilities[word], _LEAST) for word in (_YES, _NO))

@@ -5,4 +5,12 @@ from tiny_models.servers.ollama import OllamaDouble
 from tiny_models.servers.openai import OpenAIDouble, llama_cpp_server
 from tiny_models.servers.rerank import RerankDouble
 
-__all__ = ["Answer", "Double", "End", "OllamaDouble", "OpenAIDouble", "RerankDouble", "llama_cpp_server"]
+__all__ = [
+    "Answer",
+    "Double",
+    "End",
+    "OllamaDouble",
+    "OpenAIDouble",
+    "RerankDouble",
+    "llama_cpp_server",
+]

@@ -107,7 +107,8 @@ def take_stock(workspace: Workspace, config: Config) -> list[ModelRow]:
     rows += _damaged(store)
     unfinished = store.unfinished()
     there = {row.name for row in rows}
-    known = {name: entry for name, entry in catalogue().items() if name not in there}
+    entries = catalogue(store.own_catalogue)
+    known = {name: entry for name, entry in entries.items() if name not in there}
     rows += [_named(name, used) for name in used if name not in there and name not in known]
     for name, fetched in unfinished.items():
         if name not in known and name not in there:

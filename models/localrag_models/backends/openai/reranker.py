@@ -163,4 +163,3 @@ def _scores_in(answer: Json | list[Any], count: int) -> list[float] | None:
         return [by_index[number] for number in range(count)]
     except (TypeError, KeyError, ValueError, AttributeError):
         return None
-
