@@ -168,6 +168,25 @@ def check_models(workspace: HasModels, config: Config) -> Iterator[tuple[str, st
                 yield setting, model, problem.cause, problem.cure
 
 
+def specs_in_use(
+    workspace: HasModels, config: Config
+) -> Iterator[tuple[str, str, Runtime, ModelSpec]]:
+    """The setting, the name, the runtime and the specification of each usable model in use."""
+    meaning = embedder_name(workspace, config)
+    found: tuple[tuple[str, str, Callable[[], tuple[Runtime, ModelSpec]]], ...] = (
+        ("chat", config.chat.model, lambda: _chat(workspace, config)),
+        ("embedder", meaning, lambda: _embedder(workspace, config, meaning)),
+        ("reranker", config.reranking.model, lambda: _reranker(workspace, config)),
+    )
+    for kind, model, find in found:
+        if model:
+            try:
+                runtime, spec = find()
+            except ModelError:
+                continue
+            yield SETTINGS[kind], model, runtime, spec
+
+
 def server_of(section: str, settings: ChatConfig | EmbeddingConfig) -> dict[str, object]:
     """The address of the server as ``<section>.server``; empty for an installed model.
 

@@ -518,7 +518,11 @@ def ask(
         emit(answer_as_json(asked, reply))
     else:
         if explain:
-            render.print_trace(reply.trace)
+            from localrag.corpus.inference.placement import placement_facts
+
+            found = placement_facts(session.workspace, session.config())
+            places = [place for _setting, _model, place in found if reply.trace.calls]
+            render.print_trace(reply.trace, places)
         render.print_answer(reply)
         render.tell_wordings(reply.trace)
         render.tell_events(reply.trace, reply.absent)

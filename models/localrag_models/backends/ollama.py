@@ -47,6 +47,7 @@ from localrag_models.errors import (
 )
 from localrag_models.families import family_of, pooling_called, prefixes_of
 from localrag_models.files import Progress, silent
+from localrag_models.hardware import Placement
 from localrag_models.runtimes import ModelSpec, OllamaModel
 
 if TYPE_CHECKING:
@@ -56,6 +57,7 @@ if TYPE_CHECKING:
 
 _LESS = N_("{model!r} has a context of {available:,} tokens, not of {needed:,}.")
 _LIST_SECONDS = 30.0
+_LOOK_SECONDS = 3.0
 _PULL_SECONDS = 300.0
 _READ_BY_THE_CLIENT = frozenset(
     {"OLLAMA_API_KEY", "OLLAMA_HOST", "SSL_CERT_FILE", "SSL_CERT_DIR", "SSLKEYLOGFILE"}
@@ -390,7 +392,7 @@ def embedder_id(spec: ModelSpec) -> str:
         ModelError: the server does not answer.
     """
     model = spec.name
-    full = model if ":" in model.rsplit("/", 1)[-1] else f"{model}:latest"
+    full = _full(model)
     with closing(OllamaServer(spec.server, timeout=_LIST_SECONDS, model=model)) as server:
         listed = next((each for each in server.models() if each.name == full), None)
         if listed is None:
@@ -498,3 +500,23 @@ def open_embedder(spec: ModelSpec) -> OllamaEmbedder:
 def open_reranker(spec: ModelSpec) -> ChatReranker:
     """Open a chat model of the server as a reranker: Ollama has no ``/rerank``."""
     return ChatReranker(open_chat(spec), spec.id)
+
+
+def placement(spec: ModelSpec) -> Placement:
+    """Where the server has a model in memory, as ``/api/ps`` says."""
+    with closing(OllamaServer(spec.server, timeout=_LOOK_SECONDS, model=spec.name)) as server:
+        listed = server.get("/api/ps").get("models")
+    full = _full(spec.name)
+    for each in listed if isinstance(listed, list) else ():
+        if isinstance(each, dict) and full in (each.get("name"), each.get("model")):
+            size, in_vram = _bytes(each.get("size")), _bytes(each.get("size_vram"))
+            return Placement("GPU" if in_vram else None, size=size, in_vram=in_vram)
+    return Placement(None, loaded=False)
+
+
+def _bytes(told: object) -> int:
+    return told if isinstance(told, int) and told > 0 else 0
+
+
+def _full(name: str) -> str:
+    return name if ":" in name.rsplit("/", 1)[-1] else f"{name}:latest"

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 
 from localrag_models.embedding import E5
 from localrag_models.gguf import read_header
+from localrag_models.hardware import Placement, in_process, llama_cpp_build
 from localrag_models.runtimes import ModelSpec
 
 if TYPE_CHECKING:
@@ -51,3 +52,10 @@ def open_reranker(spec: ModelSpec) -> "Reranker":
     from localrag_models.backends.llama_cpp.encoder import LlamaCppReranker
 
     return LlamaCppReranker(spec.path, id=spec.id, threads=spec.threads, gpu_layers=spec.gpu_layers)
+
+
+def placement(spec: ModelSpec) -> Placement:
+    """Where llama.cpp puts the layers of a model."""
+    return in_process(
+        llama_cpp_build(), spec.gpu_layers, read_header(spec.path).number("block_count")
+    )
