@@ -265,7 +265,7 @@ def _found(
         own = own_entry(in_runtime, workspace.models.parent / OWN) if kind == "embedder" else None
         return runtime, ModelSpec(
             name=in_runtime,
-            prefixes=own and own.prefixes,
+            prefixes=own.prefixes if own else None,
             server=server,
             threads=threads,
             gpu_layers=gpu_layers,

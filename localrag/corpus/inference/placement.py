@@ -1,5 +1,6 @@
 """What runs where: graphics processors, builds that can use them, and models in use."""
 
+import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
@@ -14,6 +15,8 @@ if TYPE_CHECKING:
     from localrag_models.hardware import Build, Gpu, Placement
 
 _GIGABYTE = 1e9
+_ID_ENDS = re.compile(r"@| \(")
+"""Ends the name in the id of a model: ``qwen3-8b@1f2e``, ``qwen3:8b (Ollama)``."""
 
 
 def gpu_facts() -> tuple[Fact, ...]:
@@ -52,7 +55,7 @@ def speed_facts(workspace: HasModels, config: Config) -> tuple[Fact, ...]:
     found = [
         speed
         for model, speed in speeds(workspace).items()
-        if model in ids or model.partition("@")[0] in ids
+        if _ID_ENDS.split(model, maxsplit=1)[0] in ids
     ]
     if not found:
         return (Fact(FactKind.SPEED_UNKNOWN, model=name),)

@@ -8,13 +8,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tiny_models.scripted import ScriptedChat
 from tiny_models.servers import OllamaDouble
 
 from localrag.corpus.config import Config
 from localrag.corpus.inference.placement import speed_facts
 from localrag.corpus.inference.speeds import note_speeds, speeds
 from localrag.corpus.workspace import Workspace
-from localrag_models.backends.llama_cpp.chat import LlamaCppChat
 from localrag_models.store import ModelStore
 
 Cli = Callable[..., Any]
@@ -79,22 +79,23 @@ def test_the_place_of_each_model_in_use(
     assert "not measured here yet" in listed["speeds"][0]["words"]
 
 
-def test_the_trace_says_the_place_and_the_speed(
-    cli: Cli, sample: Path, tiny_chat: Path, loopback: None
-) -> None:
-    with (
-        LlamaCppChat(tiny_chat, threads=1) as inside,
-        OllamaDouble(inside, context=8192) as double,
-    ):
+def test_the_trace_says_the_place_and_the_speed(cli: Cli, sample: Path, loopback: None) -> None:
+    claim = {"sentences": [1], "text": "平常時の水位に1.5メートルを加えた高さである。"}
+    reply = json.dumps({"claims": [claim]}, ensure_ascii=False)
+    with OllamaDouble(ScriptedChat("yes", reply), context=32_768) as double:
         double.loaded["tiny:latest"] = (6 * GB, 6 * GB)
         options = (
             *("--set", "chat.model=ollama:tiny", "--set", f"chat.server={double.address}"),
-            *("--set", "chat.max_tokens=40", "--set", "chat.write_searches=false"),
-            *("--set", "chat.temperature=1.0"),
+            *("--set", "chat.write_searches=false"),
         )
-        outcome = cli(*options, "ask", "--explain", "渡し舟の定員は何名か")
-        if outcome.code in (0, 3):
-            assert "6.0 of 6.0 GB are in the memory of the GPU" in outcome.out
+        question = "渡し舟を運航してはならない水位の基準は何か。"
+        outcome = cli(*options, "ask", "--explain", question)
+        listed = cli(*options, "models", "list").out
+    assert outcome.code == 0, outcome.err
+    assert "tokens a second with the reading" in outcome.out
+    assert "ollama:tiny: 6.0 of 6.0 GB are in the memory of the GPU" in outcome.out
+    assert "ollama:tiny wrote" in listed
+    assert "(1 replies)" in listed
 
 
 @dataclass(frozen=True)
