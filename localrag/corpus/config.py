@@ -177,7 +177,8 @@ class EmbeddingConfig(_Section):
 class RerankingConfig(_Section):
     """The model that rereads the best hits."""
 
-    model: str = Field("", description="installed model; empty: none")
+    model: str = Field("", description="installed model, ollama:NAME or openai:NAME; empty: none")
+    server: str = Field("", description="address of the model server")
 
 
 class RuntimeConfig(_Section):

@@ -559,8 +559,12 @@ class Corpus:
             as `search`, and Unanswered: a model failed; the trace ends there.
         """
         from localrag.answer.types import UNWATCHED
+        from localrag.corpus.inference.speeds import note_speeds
 
-        return self.answerer().answer(self._asked(question, where, filters), watch or UNWATCHED)
+        asked = self._asked(question, where, filters)
+        answer = self.answerer().answer(asked, watch or UNWATCHED)
+        note_speeds(self._workspace, answer.trace.calls)
+        return answer
 
     def batch(
         self,

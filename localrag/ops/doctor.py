@@ -48,7 +48,10 @@ _KINDS = {
     "conversations": N_("conversations"),
     "config": N_("config"),
     "disk": N_("disk"),
+    "gpu": N_("GPU"),
     "model": N_("model"),
+    "place": N_("place of"),
+    "speed": N_("speed of"),
     "store": N_("store"),
     "index": N_("index"),
     "vectors": N_("vectors"),
@@ -102,6 +105,7 @@ def examine(workspace: Workspace, overrides: Mapping[str, object]) -> Iterator[F
     )
     yield _try("tantivy", _tantivy, Fact(FactKind.TO_INSTALL_AGAIN, packages="tantivy"))
     yield from _extras()
+    yield from _hardware()
     home = _try("workspace", lambda: _workspace(workspace), "localrag init")
     yield home
     settings = _try("config", lambda: _config(workspace, overrides), "localrag config")
@@ -117,6 +121,7 @@ def examine(workspace: Workspace, overrides: Mapping[str, object]) -> Iterator[F
     yield from _models(workspace)
     config = load(workspace, overrides) if settings.health is Health.GOOD else Config()
     yield from _models_of_settings(workspace, config)
+    yield from _places(workspace, config)
     for name in workspace.corpora():
         yield _try(f"store {name}", lambda name=name: _store(workspace, name))  # type: ignore[misc]
         yield from _laws(workspace, name)
@@ -197,6 +202,25 @@ def _extras() -> Iterator[Finding]:
             yield Finding(f"extra {extra}", Health.ABSENT, detail, to_install(extra))
         else:
             yield Finding(f"extra {extra}", Health.GOOD, Fact(FactKind.INSTALLED))
+
+
+def _hardware() -> Iterator[Finding]:
+    from localrag.corpus.inference.placement import build_facts, gpu_facts
+
+    for told in gpu_facts():
+        health = Health.ABSENT if told.kind is FactKind.NO_GPU else Health.GOOD
+        yield Finding("gpu", health, told)
+    for name, told, cure in build_facts():
+        yield Finding(name, Health.WARNING if cure else Health.GOOD, told, cure or "")
+
+
+def _places(workspace: Workspace, config: Config) -> Iterator[Finding]:
+    from localrag.corpus.inference.placement import placement_facts, speed_facts
+
+    for setting, _model, told in placement_facts(workspace, config):
+        yield Finding(f"place {setting}", Health.GOOD, told)
+    for told in speed_facts(workspace, config):
+        yield Finding("speed chat.model", Health.GOOD, told)
 
 
 def _workspace(workspace: Workspace) -> Fact:

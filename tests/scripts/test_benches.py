@@ -106,6 +106,7 @@ RUNS = {
         "--max-tokens=8",
         "--threads=1",
     ],
+    "served_vectors": ["{folder}", "{embedder}", "--texts=3"],
     "vector_index": ["--count=200", "--queries=5", "--dimension=8", "--only-ours"],
     "wikipedia": ["--articles=20", "--kills=1"],
     "model_shapes": ["--shape=qwen3-8b", "--prompt=32", "--generate=2"],
@@ -124,6 +125,7 @@ MOST = {"hops": 8, "files": 66, "modules": 94}
 MADE = {
     "chat": lambda request, _: request.getfixturevalue("tiny_chat"),
     "embedder": lambda request, _: request.getfixturevalue("tiny_encoder").gguf,
+    "folder": lambda request, _: request.getfixturevalue("tiny_encoder").sentence_transformers,
     "home": lambda request, _: request.getfixturevalue("sample_home"),
     "lawyers": lambda request, _: request.getfixturevalue("lawyers"),
     "bundle": lambda _, work: make_bundle(work, Contents()),
@@ -212,7 +214,7 @@ def test_it_runs(name, data, work, request, monkeypatch, capsys):
         request.getfixturevalue("small_disk")
     if name == "sockets" and not all(map(can_run, ("strace", "unshare"))):
         pytest.skip("needs strace, and the right to take a network away (Linux)")
-    if name in ("serve", "check_growth"):
+    if name in ("serve", "served_vectors", "check_growth"):
         request.getfixturevalue("loopback")
     monkeypatch.setenv("LOCALRAG_SHARED_DATA", str(data))
     # Without a vocabulary the models are small.

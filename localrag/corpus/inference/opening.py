@@ -156,7 +156,7 @@ def check_models(workspace: HasModels, config: Config) -> Iterator[tuple[str, st
     checks: tuple[tuple[str, str, Callable[[], object]], ...] = (
         (SETTINGS["chat"], config.chat.model, lambda: _check_chat(workspace, config)),
         (SETTINGS["embedder"], meaning, lambda: embedder_id(workspace, config)),
-        (SETTINGS["reranker"], config.reranking.model, lambda: _reranker(workspace, config)),
+        (SETTINGS["reranker"], config.reranking.model, lambda: _check_reranker(workspace, config)),
     )
     for setting, model, check in checks:
         if model:
@@ -166,6 +166,25 @@ def check_models(workspace: HasModels, config: Config) -> Iterator[tuple[str, st
                 yield setting, model, "", ""
             except ModelUnusable as problem:
                 yield setting, model, problem.cause, problem.cure
+
+
+def specs_in_use(
+    workspace: HasModels, config: Config
+) -> Iterator[tuple[str, str, Runtime, ModelSpec]]:
+    """The setting, the name, the runtime and the specification of each usable model in use."""
+    meaning = embedder_name(workspace, config)
+    found: tuple[tuple[str, str, Callable[[], tuple[Runtime, ModelSpec]]], ...] = (
+        ("chat", config.chat.model, lambda: _chat(workspace, config)),
+        ("embedder", meaning, lambda: _embedder(workspace, config, meaning)),
+        ("reranker", config.reranking.model, lambda: _reranker(workspace, config)),
+    )
+    for kind, model, find in found:
+        if model:
+            try:
+                runtime, spec = find()
+            except ModelError:
+                continue
+            yield SETTINGS[kind], model, runtime, spec
 
 
 def server_of(section: str, settings: ChatConfig | EmbeddingConfig) -> dict[str, object]:
@@ -197,7 +216,8 @@ def _embedder(workspace: HasModels, config: Config, name: str) -> tuple[Runtime,
 
 
 def _reranker(workspace: HasModels, config: Config) -> tuple[Runtime, ModelSpec]:
-    return _found(workspace, config, config.reranking.model, "reranker", "")
+    name, server = config.reranking.model, config.reranking.server
+    return _found(workspace, config, name, "reranker", server)
 
 
 def _check_chat(workspace: HasModels, config: Config) -> None:
@@ -206,10 +226,19 @@ def _check_chat(workspace: HasModels, config: Config) -> None:
         runtime.open_chat(spec).close()
 
 
+def _check_reranker(workspace: HasModels, config: Config) -> None:
+    runtime, spec = _reranker(workspace, config)
+    if not spec.id:
+        runtime.open_reranker(spec).close()
+
+
 def _found(
     workspace: HasModels, config: Config, name: str, kind: str, server: str
 ) -> tuple[Runtime, ModelSpec]:
     """The runtime of a model, and its specification; nothing is loaded."""
+    # Imported only here, because work without a model needs no catalogue.
+    from localrag_models.catalogue import OWN, own_entry
+
     setting = SETTINGS[kind]
     threads, gpu_layers = config.runtime.threads, config.runtime.gpu_layers
     if found := named_runtime(name):
@@ -233,8 +262,13 @@ def _found(
                     name=name,
                     section=setting.partition(".")[0],
                 )
+        own = own_entry(in_runtime, workspace.models.parent / OWN) if kind == "embedder" else None
         return runtime, ModelSpec(
-            name=in_runtime, server=server, threads=threads, gpu_layers=gpu_layers
+            name=in_runtime,
+            prefixes=own.prefixes if own else None,
+            server=server,
+            threads=threads,
+            gpu_layers=gpu_layers,
         )
     model = _installed(workspace, name, kind, setting)
     return BY_FORMAT[model.format], ModelSpec(
@@ -252,7 +286,7 @@ def _installed(workspace: HasModels, name: str, kind: str, setting: str) -> "Ins
     from localrag_models.store import ModelStore
 
     model = ModelStore(workspace.models).find(name)
-    if model.kind != kind:
+    if model.kind != kind and (kind, model.kind) != ("reranker", "chat"):
         raise WrongKind(
             N_("{setting} = {name!r} names a model of kind {found}, not {wanted}."),
             Cure.SEE_INSTALLED,
@@ -313,7 +347,8 @@ CURES: dict[Cure, str] = {
     Cure.HUB_ADDRESS: N_("Check the address given with --endpoint."),
     Cure.INSTALL_PACKAGE: FactKind.TO_INSTALL.value,
     Cure.KNOWN_NAME: N_(
-        "Set chat.model (or embedding.model) to openai:NAME with a name the server knows."
+        "Set chat.model, embedding.model or reranking.model to openai:NAME with a name the server "
+        "knows."
     ),
     Cure.LESS_MEMORY: N_("Use a smaller model, or a smaller chat.context."),
     Cure.LESS_TEXT: N_(
@@ -341,10 +376,14 @@ CURES: dict[Cure, str] = {
         "Remove it (localrag models remove {name}), then pull, add or import it again."
     ),
     Cure.SEE_INSTALLED: N_("List all: localrag models list"),
-    Cure.SERVED_NAME: N_("Set chat.model (or embedding.model) to openai:{first}."),
-    Cure.SERVER_ADDRESS: N_("Set chat.server (or embedding.server) to http://HOST:PORT."),
+    Cure.SERVED_NAME: N_("Set chat.model, embedding.model or reranking.model to openai:{first}."),
+    Cure.SERVER_ADDRESS: N_(
+        "Set chat.server, embedding.server or reranking.server to http://HOST:PORT."
+    ),
     Cure.SMALLER_CONTEXT: N_("Set chat.context to {available} or less, or to 0."),
-    Cure.START_SERVER: N_("Start the server, or change chat.server (or embedding.server)."),
+    Cure.START_SERVER: N_(
+        "Start the server, or change chat.server, embedding.server or reranking.server."
+    ),
     Cure.ENTER_AGAIN: N_("Copy it once more into HF_TOKEN or the file given with --token-file."),
 }
 """The words for the cures of model errors."""

@@ -587,7 +587,11 @@ def ask(
         emit(answer_as_json(asked, reply))
     else:
         if explain:
-            render.print_trace(reply.trace)
+            from localrag.corpus.inference.placement import placement_facts
+
+            found = placement_facts(session.workspace, session.config())
+            places = [place for _setting, _model, place in found if reply.trace.calls]
+            render.print_trace(reply.trace, places)
         if reply.read_as:
             render.print_blocks([read_as(reply.read_as)], render.QUOTED)
         verdict = wording.verdict(reply)

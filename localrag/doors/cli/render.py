@@ -26,12 +26,15 @@ from localrag.page.blocks import (
 )
 from localrag.search.query import SNIPPET, Snippet, snippet
 from localrag.search.question.laws import LawNamed
-from localrag.search.types import Hit, Query, Trace
-from localrag.text.facts import FactKind
+from localrag.search.types import Hit, ModelCall, Query, Trace
+from localrag.text.facts import Fact, FactKind
 from localrag.text.harmless import one_line
 
 QUOTED = 2_000
 """Characters of a quotation, and of a computation, that are printed."""
+
+_FEW_TOKENS = 16
+"""Tokens below which a reply says nothing about the speed."""
 
 _STYLES = {
     Tone.GOOD: "green",
@@ -183,8 +186,11 @@ def print_laws(laws: Iterable[LawNamed], names: LawNames) -> None:
             say((words, "bold"), (_(": the corpus has no law called so"), "bold yellow"))
 
 
-def print_trace(trace: Trace) -> None:
-    """Print every stage with its time, its hits and omissions, and every call of a model."""
+def print_trace(trace: Trace, places: Iterable[Fact] = ()) -> None:
+    """Print every stage with its time, its hits and omissions, and every call of a model.
+
+    `places`: where the models run.
+    """
     for record in trace.stages:
         hits = ngettext("{n} hit", "{n} hits", len(record.hits)).format(n=len(record.hits))
         about = wording.step(record.subject)
@@ -214,9 +220,19 @@ def print_trace(trace: Trace) -> None:
         say(
             (_("model {name}").format(name=call.model), "bold"),
             f" {wording.step(call.purpose)}" if call.purpose else "",
-            f"  {cost}",
+            f"  {cost}{_speed(call)}",
         )
+    for place in places:
+        say(str(place))
     say("")
+
+
+def _speed(call: ModelCall) -> str:
+    """The tokens written a second, reading of the prompt included; "" for a short reply."""
+    if call.completion < _FEW_TOKENS or call.seconds <= 0:
+        return ""
+    rate = call.completion / call.seconds
+    return _(", {rate:.1f} tokens a second with the reading").format(rate=rate)
 
 
 def cut(text: str, style: str = "", most: int | None = SNIPPET) -> list[tuple[str, str]]:

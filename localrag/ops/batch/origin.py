@@ -40,6 +40,7 @@ _IRRELEVANT = {
     "chat.context",
     "chat.max_tokens",
     "embedding.server",
+    "reranking.server",
 }
 
 # Values of `general.file_type` in GGUF files: the enumeration llama_ftype of llama.cpp.

@@ -400,8 +400,21 @@ def test_a_server_of_openais_protocol_embeds_for_the_index_and_the_search(
         assert stage(cli(*options, "search", QUESTION, "--json").json, "dense")["hits"]
         assert "embedding.server" not in cli(*options, "doctor").out
         unknown = cli("--set", "embedding.model=openai:x", *options[2:], "doctor")
+        # The same vectors, but the server now says the family, and so the prefixes.
+        with OpenAIDouble(embedder=inside, context=512, weights="cl-nagoya/ruri-v3-30m") as ruri:
+            options[-1] = f"embedding.server={ruri.address}"
+            refused = cli(*options, "search", QUESTION)
+            own = (
+                '[tiny]\nkind = "embedder"\nformat = "gguf"\nrepository = "a/b"\n'
+                'file = "c.gguf"\nsize = 1\nlicence = "MIT"'
+            )
+            (sample / "models.toml").write_text(own, "utf-8")
+            without_prefixes = cli(*options, "search", QUESTION)
     assert unknown.code != 0
-    assert "(or embedding.model) to openai:tiny." in unknown.out + unknown.err
+    assert "embedding.model or reranking.model to openai:tiny." in unknown.out + unknown.err
+    assert refused.code == 5
+    assert "localrag index" in refused.err
+    assert without_prefixes.code == 0, "the user's own entry says that it has none"
 
 
 def test_an_embedder_of_another_dimension_is_refused(hybrid: Workspace) -> None:

@@ -1,6 +1,6 @@
 """All models: installed, damaged, half pulled, to be pulled, named by the settings."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -107,13 +107,30 @@ def take_stock(workspace: Workspace, config: Config) -> list[ModelRow]:
     rows += _damaged(store)
     unfinished = store.unfinished()
     there = {row.name for row in rows}
-    known = {name: entry for name, entry in catalogue().items() if name not in there}
+    entries = catalogue(store.own_catalogue)
+    known = {name: entry for name, entry in entries.items() if name not in there}
     rows += [_named(name, used) for name in used if name not in there and name not in known]
     for name, fetched in unfinished.items():
         if name not in known and name not in there:
             rows.append(ModelRow(name, ModelState.UNFINISHED, fetched=fetched))
     rows += [_available(entry, used, unfinished.get(name, 0)) for name, entry in known.items()]
-    return rows
+    return [_placed(row, workspace, config) if row.used_as else row for row in rows]
+
+
+def _placed(row: ModelRow, workspace: Workspace, config: Config) -> ModelRow:
+    """The row of a model in use, with its place and the graphics processors."""
+    from localrag.corpus.inference import placement
+
+    facts = [
+        told
+        for _setting, model, told in placement.placement_facts(workspace, config)
+        if model == row.name
+    ]
+    if facts and row.kind == "chat":
+        facts += placement.speed_facts(workspace, config)
+    if facts:
+        facts += placement.gpu_facts()
+    return replace(row, lines=(*row.lines, *map(str, facts)))
 
 
 def _installed(model: "InstalledModel", used: dict[str, str]) -> ModelRow:

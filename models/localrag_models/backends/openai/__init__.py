@@ -8,9 +8,11 @@ itself, and the first spelling that brings it is used.
 import json
 import threading
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
+from localrag_models.backends.chat_reranker import ChatReranker
 from localrag_models.backends.openai.embedder import OpenAIEmbedder
+from localrag_models.backends.openai.reranker import OpenAIReranker
 from localrag_models.backends.openai.server import THINKING_OFF, OpenAIServer
 from localrag_models.backends.servers.chat import (
     Draft,
@@ -30,13 +32,18 @@ from localrag_models.backends.servers.http import (
 from localrag_models.chat import ChatRequest, Finish, Message
 from localrag_models.errors import (
     N_,
+    ProbabilitiesMissing,
     SchemaUnsupported,
     ServerBroke,
     ServerBusy,
     ServerRefused,
+    WrongKind,
 )
 from localrag_models.grammar import grammar_of
 from localrag_models.runtimes import ModelSpec
+
+if TYPE_CHECKING:
+    from localrag_models.embedding import Reranker
 
 _CONTEXT_IF_UNTOLD = 4096
 _LESS = N_("The server gives {model!r} a context of {available:,} tokens, not of {needed:,}.")
@@ -290,7 +297,15 @@ def _object(value: object) -> Json:
     return value if isinstance(value, dict) else {}
 
 
-__all__ = ["OpenAIChat", "OpenAIEmbedder", "embedder_id", "open_chat", "open_embedder"]
+__all__ = [
+    "OpenAIChat",
+    "OpenAIEmbedder",
+    "OpenAIReranker",
+    "embedder_id",
+    "open_chat",
+    "open_embedder",
+    "open_reranker",
+]
 
 
 def open_chat(spec: ModelSpec) -> OpenAIChat:
@@ -307,6 +322,20 @@ def open_chat(spec: ModelSpec) -> OpenAIChat:
 def open_embedder(spec: ModelSpec) -> OpenAIEmbedder:
     """Open an embedder of the server."""
     return OpenAIEmbedder(spec.name, server=spec.server, prefixes=spec.prefixes, id=spec.id)
+
+
+def open_reranker(spec: ModelSpec) -> "Reranker":
+    """Open a reranker of the server: its ``/rerank``, else its chat model."""
+    try:
+        return OpenAIReranker(spec.name, server=spec.server, id=spec.id)
+    except WrongKind as refusal:
+        reranker = ChatReranker(open_chat(spec), spec.id)
+        try:
+            reranker.scores("?", ["?"])
+        except (ServerRefused, ProbabilitiesMissing) as error:
+            reranker.close()
+            raise refusal from error
+        return reranker
 
 
 def embedder_id(spec: ModelSpec) -> str:

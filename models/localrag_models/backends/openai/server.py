@@ -2,10 +2,19 @@
 
 import re
 from collections.abc import Callable
+from dataclasses import dataclass
 from functools import partial
+from typing import Any
 from urllib.parse import urlsplit
 
-from localrag_models.backends.servers.http import Json, Server, checked, tokens
+from localrag_models.backends.servers.http import (
+    Json,
+    Server,
+    Unserved,
+    checked,
+    text_of,
+    tokens,
+)
 from localrag_models.errors import (
     N_,
     Cure,
@@ -16,6 +25,7 @@ from localrag_models.errors import (
     ServerUnreachable,
     WrongKind,
 )
+from localrag_models.families import Pooling, pooling_called
 
 THINKING_OFF: Json = {"chat_template_kwargs": {"enable_thinking": False}}
 """Tells the template of a thinking model not to think; llama-server and vLLM pass it on."""
@@ -33,6 +43,21 @@ _COUNTERS = (
 
 Counter = Callable[[list[Json]], int | None]
 """Tokens of the prompt that a server makes of messages; None if it does not say."""
+
+
+@dataclass(frozen=True, slots=True)
+class ServedModel:
+    """What a server says of a model.
+
+    Attributes:
+        context: tokens; 0 if unknown.
+        names: of it: its own, and those of its weights.
+        pooling: of an embedder; None if unknown.
+    """
+
+    context: int
+    names: tuple[str, ...]
+    pooling: Pooling | None
 
 
 class OpenAIServer(Server):
@@ -56,7 +81,8 @@ class OpenAIServer(Server):
             ),
             timeout=timeout,
         )
-        self._root = address.removesuffix("/v1")
+        self.root = address.removesuffix("/v1")
+        self._places: dict[str, str] = {}
 
     def refusal(self, status: int, message: str) -> ModelError:
         fields = {"server": self.described, "said": message}
@@ -76,6 +102,14 @@ class OpenAIServer(Server):
         """Tokens of prompt and reply together; 0 if the server does not say.
 
         Raises:
+            ModelMissing, ServerUnreachable: as in `card_of`.
+        """
+        return self.card_of(model).context
+
+    def card_of(self, model: str) -> "ServedModel":
+        """What the server says of a model.
+
+        Raises:
             ModelMissing: the server lists its models, and this one is not among them.
             ServerUnreachable: no server answers.
         """
@@ -93,14 +127,46 @@ class OpenAIServer(Server):
                 first=cards[0].get("id"),
                 names=", ".join(str(card.get("id")) for card in cards[:20]),
             )
-        settings = self._asked(f"{self._root}/props").get("default_generation_settings")
-        lm_studio = self._asked(f"{self._root}/api/v0/models/{model}")
-        told = (
+        props = self._asked(f"{self.root}/props")
+        settings = props.get("default_generation_settings")
+        lm_studio = self._asked(f"{self.root}/api/v0/models/{model}")
+        info = self._asked(f"{self.root}/info")
+        contexts = (
             (card or {}).get("max_model_len"),  # vLLM
             settings.get("n_ctx") if isinstance(settings, dict) else None,  # llama-server
             lm_studio.get("loaded_context_length"),
+            info.get("max_input_length"),  # Text Embeddings Inference
         )
-        return next(filter(None, map(tokens, told)), 0)
+        names = (
+            model,
+            (card or {}).get("root"),  # vLLM
+            props.get("model_path"),  # llama-server
+            info.get("model_id"),  # Text Embeddings Inference
+        )
+        kinds = info.get("model_type")
+        embeds = kinds.get("embedding") if isinstance(kinds, dict) else None
+        return ServedModel(
+            next(filter(None, map(tokens, contexts)), 0),
+            tuple(filter(None, map(text_of, names))),
+            pooling_called(embeds.get("pooling")) if isinstance(embeds, dict) else None,
+        )
+
+    def post_anywhere(self, path: str, body: Json) -> Json | list[Any]:
+        """Answer of a POST request below ``/v1``, else at the root, where Infinity serves.
+
+        The place is remembered for the next request.
+
+        Raises:
+            Unserved: the server has nothing at either place.
+            ModelError: as in `post`.
+        """
+        if path not in self._places:
+            self._places[path] = self.address
+            try:
+                return self.post_any(path, body)
+            except Unserved:
+                self._places[path] = self.root
+        return self.post_any(f"{self._places[path]}{path}", body)
 
     def counter_of(self, model: str) -> Counter | None:
         """A function that counts the tokens of a conversation; None if the server cannot."""
@@ -124,29 +190,29 @@ class OpenAIServer(Server):
 
     def _text_count(self, path: str, name: str, model: str, text: str) -> int | None:
         body = {"model": model, name: text, "add_special": True}
-        told = self._asked(f"{self._root}{path}", body)
+        told = self._asked(f"{self.root}{path}", body)
         listed = told.get("tokens")
         return len(listed) if isinstance(listed, list) else tokens(told.get("count"))
 
     def _llama_server_count(self, model: str, messages: list[Json]) -> int | None:
         body = {"model": model, "messages": messages, **THINKING_OFF}
-        prompt = self._asked(f"{self._root}/apply-template", body).get("prompt")
+        prompt = self._asked(f"{self.root}/apply-template", body).get("prompt")
         if not isinstance(prompt, str):
             return None
         body = {"model": model, "content": prompt, "add_special": True, "parse_special": True}
-        listed = self._asked(f"{self._root}/tokenize", body).get("tokens")
+        listed = self._asked(f"{self.root}/tokenize", body).get("tokens")
         return len(listed) if isinstance(listed, list) else None
 
     def _vllm_count(self, model: str, messages: list[Json]) -> int | None:
         body = {"model": model, "messages": messages, **THINKING_OFF}
-        return tokens(self._asked(f"{self._root}/tokenize", body).get("count"))
+        return tokens(self._asked(f"{self.root}/tokenize", body).get("count"))
 
     def _llama_cpp_python_count(self, model: str, messages: list[Json]) -> int | None:
         # It counts texts only. A template puts a role and a few control tokens around each.
         around = sum(8 + len(message["role"]) for message in messages) + 16
         text = "".join(message["content"] for message in messages)
         body = {"model": model, "input": text}
-        counted = tokens(self._asked(f"{self._root}/extras/tokenize/count", body).get("count"))
+        counted = tokens(self._asked(f"{self.root}/extras/tokenize/count", body).get("count"))
         return None if counted is None else counted + around
 
     def _asked(self, path: str, body: Json | None = None) -> Json:
