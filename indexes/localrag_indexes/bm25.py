@@ -56,14 +56,9 @@ class BM25Index:
     def open(cls, folder: Path, *, analyzer: str | None = None, deep: bool = False) -> Self:
         """Open the index in `folder`.
 
-        Args:
-            folder: of the index.
-            analyzer: id of the analyzer of the queries, to be checked.
-            deep: compare the checksum of every file (0.6 s per gigabyte), even of unchanged ones
-                since the last comparison.
-
-        Raises:
-            IndexMissing, IndexDamaged, IndexVersionError: as their names say.
+        `deep`: compare the checksum of every file (0.6 s per gigabyte), even of unchanged ones
+        since the last comparison. Raises `IndexMissing` or `IndexDamaged` or `IndexVersionError` if
+        as their names say.
         """
         manifest = IndexManifest.read(folder)
         if manifest.kind != KIND:
@@ -85,32 +80,19 @@ class BM25Index:
         *,
         where: Mapping[str, Collection[str]] | None = None,
         between: Mapping[str, tuple[str, str]] | None = None,
-        among: Set[int] | None = None,
+        among: Set[int] | None = None,  # only these keys may be found; None for all
         header_weight: float = _HEADER_WEIGHT,
         body_weight: float = _BODY_WEIGHT,
         pair_weight: float = _PAIR_WEIGHT,
     ) -> list[Scored]:
         """Find the best `k` entries with at least one of the terms, best first.
 
-        Args:
-            terms: of the query, in the order of its text; a repeated one counts once. With a weight
-                for each term, pairs of neighbours earn nothing.
-            k: at most this many hits.
-            where: the allowed values of each attribute.
-            between: the lowest and highest value of each attribute, both included, compared as
-                strings; an empty one sets no bound.
-            among: only these keys may be found; None for all.
-            header_weight: factor for words in the header; 0 leaves it out. Words of the header are
-                in the body field too.
-            body_weight: factor for words in the body.
-            pair_weight: factor for neighbouring terms in both query and entry.
-
-        Returns:
-            Entries with positive scores. Ties keep the order of their keys.
-
-        Raises:
-            ValueError: the index does not have such an attribute.
-            IndexDamaged: a file has changed since the index was built or opened.
+        `terms`: of the query, in the order of its text; a repeated one counts once. With a weight
+        for each term, pairs of neighbours earn nothing. `between`: the lowest and highest value of
+        each attribute, both included, compared as strings; an empty one sets no bound.
+        `header_weight`: factor for words in the header; 0 leaves it out. Words of the header are in
+        the body field too. Returns entries with positive scores. Ties keep the order of their keys.
+        Raises `ValueError` or `IndexDamaged`.
         """
         import tantivy
 
@@ -264,7 +246,6 @@ class BM25Index:
         return matching == self.count
 
     def _values(self, name: str) -> list[str]:
-        """Every value of an attribute; Tantivy has no ranges over text."""
         field = attribute_field(name)
         if field not in self._known_values:
             self._known_values[field] = [
@@ -393,17 +374,12 @@ _HEADER_COPIES_IN_BODY = 2
 
 @dataclass(frozen=True, slots=True)
 class TextEntry:
-    """An entry to index.
+    """An entry to index."""
 
-    Attributes:
-        key: unique number, any 64-bit signed integer.
-        header, body: two fields, each with its own lengths and weight.
-        attributes: values for filters, compared as strings; write dates as ISO dates.
-    """
-
-    key: int
-    header: str
+    key: int  # unique number, any 64-bit signed integer
+    header: str  # header, body: two fields, each with its own lengths and weight
     body: str
+    # values for filters, compared as strings; write dates as ISO dates
     attributes: Mapping[str, str | int]
 
 
@@ -421,8 +397,6 @@ class SupportsTerms(Protocol):
 
 
 class _Fields(NamedTuple):
-    """The terms of an entry by field, joined by blanks for the writer."""
-
     header: str
     body: str
     pairs: str
@@ -460,11 +434,8 @@ def build(
     `workers` are processes for analysing text, or other machines; with more than 1 the calling
     script needs the usual ``if __name__ == "__main__"`` guard. `memory_bytes` is the arena of the
     writer, at least 15 MB; a larger index gets more segments. `attributes` names those for filters;
-    an entry may miss some. `extra` is kept in the manifest.
-
-    Raises:
-        IndexNotWritten: the files cannot be written.
-        IndexingError: a worker process was killed.
+    an entry may miss some. `extra` is kept in the manifest. Raises `IndexNotWritten` if the files
+    cannot be written, and `IndexingError` if a worker process was killed.
     """
     with _failures_named(folder):
         opened = _create(folder, schema_of(attributes))
@@ -490,11 +461,7 @@ def update(
     Unchanged files are shared. Removed entries still count in the frequencies of terms until the
     next full build. `previous` is the earlier index, with the same analyzer; `gone` has the lowest
     and highest key of every run of its removed entries; `entries` are new. The rest is as for
-    `build`.
-
-    Raises:
-        IndexNotWritten: the files cannot be written.
-        IndexingError: the earlier index cannot be read, or a worker process was killed.
+    `build`. Raises `IndexNotWritten` or `IndexingError`.
     """
     with BM25Index.open(previous, analyzer=analyzer.id) as earlier:
         before, attributes = earlier.count, earlier.manifest.attributes

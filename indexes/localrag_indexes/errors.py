@@ -21,12 +21,7 @@ def N_(message: str) -> str:  # noqa: N802 - the mark that gettext's tools look 
 
 
 class IndexingError(Exception):
-    """An index cannot be built or used.
-
-    Args:
-        cause: what went wrong, as a clause marked with `N_`.
-        fields: the values in `cause`.
-    """
+    """An index cannot be built or used."""
 
     def __init__(self, cause: str, /, **fields: object) -> None:
         super().__init__(cause)
@@ -52,13 +47,7 @@ class IndexMissing(IndexingError):  # noqa: N818 - the name says the state
 
 
 class IndexDamaged(IndexingError):  # noqa: N818 - the name says the state
-    """A file of the index is missing, cut short or changed.
-
-    Args:
-        file: the damaged file, also an attribute.
-        cause: a message that names {file}.
-        fields: the other values in `cause`.
-    """
+    """A file of the index is missing, cut short or changed."""
 
     def __init__(self, file: Path, cause: str, /, **fields: object) -> None:
         super().__init__(cause, file=file, **fields)
@@ -72,10 +61,8 @@ CHANGED = N_("the content of index file {file} has changed")
 class IndexVersionError(IndexingError):
     """Another version wrote the index, or it has another analyzer or model.
 
-    Attributes:
-        what: the differing property ("format", "analyzer", "model" …).
-        found: its value in the index.
-        expected: the value of this version.
+    `what`: the differing property ("format", "analyzer", "model" …). `found`: its value in the
+    index. `expected`: the value of this version.
     """
 
     def __init__(self, folder: Path, what: str, found: object, expected: object) -> None:
@@ -92,12 +79,7 @@ class IndexVersionError(IndexingError):
 
 
 class IndexTooLarge(IndexingError):  # noqa: N818 - the name says the state
-    """The index needs more memory than is free.
-
-    Args:
-        needed: bytes.
-        free: bytes.
-    """
+    """The index needs more memory than is free. `needed`: bytes. `free`: bytes."""
 
     def __init__(self, needed: int, free: int) -> None:
         super().__init__(
@@ -111,13 +93,7 @@ class IndexTooLarge(IndexingError):  # noqa: N818 - the name says the state
 
 
 class WorkerNotStarted(IndexingError):  # noqa: N818 - the name says what happened
-    """A worker process ended as it started.
-
-    Args:
-        cause: what went wrong, as a sentence marked with `N_`.
-        cure: what to do about it, also an attribute.
-        fields: the values in both.
-    """
+    """A worker process ended as it started."""
 
     def __init__(self, cause: str, cure: str, /, **fields: object) -> None:
         super().__init__(cause, **fields)

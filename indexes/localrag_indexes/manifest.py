@@ -51,25 +51,17 @@ class IndexFile:
 
 @dataclass(frozen=True, slots=True)
 class IndexManifest:
-    """The contents of an index folder.
+    """The contents of an index folder."""
 
-    Attributes:
-        kind: ``bm25`` or ``vectors``; an index opens only as its kind.
-        count: number of entries.
-        analyzer: id of the analyzer; empty for vectors.
-        attributes: names of the attributes for filters.
-        files: every other file of the folder, by its path inside it.
-        extra: JSON values of the owner (model id, dimension …).
-        format: version of the files.
-    """
-
-    kind: str
-    count: int
-    analyzer: str = ""
-    attributes: tuple[str, ...] = ()
+    kind: str  # ``bm25`` or ``vectors``; an index opens only as its kind
+    count: int  # number of entries
+    analyzer: str = ""  # id of the analyzer; empty for vectors
+    attributes: tuple[str, ...] = ()  # names of the attributes for filters
+    # every other file of the folder, by its path inside it
     files: Mapping[str, IndexFile] = field(default_factory=dict)
+    # JSON values of the owner (model id, dimension …)
     extra: Mapping[str, Any] = field(default_factory=dict)
-    format: int = FORMAT
+    format: int = FORMAT  # version of the files
 
     def write(self, folder: Path) -> None:
         text = json.dumps(asdict(self), ensure_ascii=False, indent=1)
@@ -80,10 +72,7 @@ class IndexManifest:
     def read(cls, folder: Path) -> "IndexManifest":
         """Read the manifest of `folder`.
 
-        Raises:
-            IndexMissing: the folder has none.
-            IndexVersionError: it has another format.
-            IndexDamaged: it cannot be read.
+        Raises `IndexMissing`, `IndexVersionError` or `IndexDamaged`.
         """
         path = folder / FILE_NAME
         try:
@@ -105,13 +94,7 @@ class IndexManifest:
     def verify(self, folder: Path, *, deep: bool = False) -> None:
         """Check that the files are unchanged since the index was completed.
 
-        Args:
-            folder: of the index.
-            deep: compare the checksum of every file. Otherwise compare presence and size, and
-                checksums only of files that changed on the disk since the last comparison.
-
-        Raises:
-            IndexDamaged: names the first file that differs.
+        Raises `IndexDamaged`.
         """
         for name, record in self.files.items():
             path = folder / name
@@ -166,7 +149,6 @@ class IndexManifest:
             unfinished.unlink(missing_ok=True)
 
     def _marks(self, folder: Path) -> dict[str, list[int]]:
-        """Inode and time of writing of every file."""
         found = {}
         for name in self.files:
             status = (folder / name).stat()
@@ -175,7 +157,6 @@ class IndexManifest:
 
 
 def _noted(folder: Path) -> dict[str, Any]:
-    """The note, or nothing if it cannot be read."""
     try:
         noted = json.loads((folder / COMPARED).read_text(encoding="utf-8"))
     except (OSError, ValueError, RecursionError):

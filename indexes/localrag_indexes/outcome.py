@@ -15,8 +15,7 @@ Result = TypeVar("Result")
 class WorkFailed(Exception):  # noqa: N818 - the name says what happened
     """Work in another process raised an error without a pickled form.
 
-    Attributes:
-        failure: the error in words.
+    `failure`: the error in words.
     """
 
     def __init__(self, failure: "Failure") -> None:
@@ -26,21 +25,13 @@ class WorkFailed(Exception):  # noqa: N818 - the name says what happened
 
 @dataclass(frozen=True, slots=True)
 class Failure:
-    """An error on its way from one process to another.
+    """An error on its way from one process to another."""
 
-    Attributes:
-        type: name of the error.
-        code: its exit code; 1 for an unexpected error.
-        cause: what went wrong, in words.
-        cure: what to do about it, in words or as a value that has words; "" if nothing is known.
-        error: the error itself; None if it cannot be pickled.
-    """
-
-    type: str
-    code: int
-    cause: str
-    cure: Any
-    error: Exception | None
+    type: str  # name of the error
+    code: int  # its exit code; 1 for an unexpected error
+    cause: str  # what went wrong, in words
+    cure: Any  # what to do about it, in words or as a value that has words; "" if nothing is known
+    error: Exception | None  # the error itself; None if it cannot be pickled
 
     @classmethod
     def of(cls, error: Exception) -> Self:

@@ -54,14 +54,9 @@ def map_stream(
 ) -> Iterator[tuple[Item, Result]]:
     """Yield each item with ``work(item)``, in order.
 
-    Args:
-        work: can be pickled; each process gets one copy.
-        items: can be pickled; read a few per worker ahead.
-        workers: processes to spawn; with 1 this process does the work.
-
-    Raises:
-        WorkerNotStarted: a worker process ended before it did any work.
-        IndexingError: a worker process was killed.
+    `work`: can be pickled; each process gets one copy. `items`: can be pickled; read a few per
+    worker ahead. `workers`: processes to spawn; with 1 this process does the work. Raises
+    `WorkerNotStarted` or `IndexingError`.
     """
     if not isinstance(workers, int):
         yield from workers.map_stream(work, items)
@@ -175,15 +170,8 @@ def _call(item: Any) -> Any:
 class ProcessPool(ProcessPoolExecutor):
     """Processes for shared work; each ignores Ctrl-C and ends when this process ends.
 
-    They are spawned: a fork would copy the locks of all threads.
-
-    Args:
-        workers: how many processes.
-        start: called first in each process, with `given`.
-        given: can be pickled.
-
-    Attributes:
-        started: the processes started so far.
+    They are spawned: a fork would copy the locks of all threads. `started`: the processes started
+    so far.
     """
 
     def __init__(self, workers: int, start: Callable[..., object], *given: object) -> None:
@@ -192,11 +180,7 @@ class ProcessPool(ProcessPoolExecutor):
         self.started = context.started
 
     def submit(self, work: Callable[..., Any], /, *given: Any, **named: Any) -> "Future[Any]":
-        """Hand over some work.
-
-        Raises:
-            BrokenProcessPool: a process was killed, or none can be started.
-        """
+        """Hand over some work. Raises `BrokenProcessPool`."""
         try:
             with _interrupts_held():
                 return super().submit(work, *given, **named)
@@ -216,8 +200,6 @@ class ProcessPool(ProcessPoolExecutor):
 
 
 class _RememberingContext(SpawnContext):
-    """Remembers its processes."""
-
     def __init__(self) -> None:
         super().__init__()
         self.started: list[BaseProcess] = []

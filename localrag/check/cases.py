@@ -192,7 +192,6 @@ def read_particulars(text: str) -> Particulars:
 
 
 def _units(provision: str) -> Iterator[str]:
-    """The sentences of a provision, and each item with its sentence."""
     stem = ""
     for line in provision.split("\n"):
         sentences = [line[start:end] for start, end in split_sentences(line)]

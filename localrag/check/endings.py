@@ -59,17 +59,9 @@ def turned_round(said: str, sentences: Sequence[str]) -> Instead | None:
 
 
 class _Closing(NamedTuple):
-    """The end of a sentence.
-
-    Attributes:
-        letters: all before the verb, without kana.
-        kana: between them and the ending (をし of をしなければならない).
-        force: the meaning of the ending.
-    """
-
-    letters: str
-    kana: str
-    force: Force
+    letters: str  # all before the verb, without kana
+    kana: str  # between them and the ending (をし of をしなければならない)
+    force: Force  # the meaning of the ending
     written: str
 
 

@@ -67,49 +67,29 @@ _EACH_PART = re.compile(_PART)
 
 
 class Basis(NamedTuple):
-    """The evidence for the law of a citation.
+    """The evidence for the law of a citation."""
 
-    Attributes:
-        start: beginning of the citation and its list.
-        name_start: beginning of the law's name; equal to `start` without a name.
-        names_law: whether a law is named here, also as 同法, but not as 法.
-        is_certain: whether the text names the law here.
-        is_own: whether it is an article of the text itself.
-        is_beside_law: whether its line names a law before.
-        has_own: whether the text has it; None if unknown or of a law.
-        is_of_day: whether the corpus has the meant state, on the day.
-        is_other_state: whether the text names a state by its amendment (旧民法).
-    """
-
-    start: int
-    name_start: int
-    names_law: bool
-    is_certain: bool
-    is_of_day: bool = True
-    is_own: bool = False
-    is_other_state: bool = False
-    is_beside_law: bool = False
-    has_own: bool | None = None
+    start: int  # beginning of the citation and its list
+    name_start: int  # beginning of the law's name; equal to `start` without a name
+    names_law: bool  # whether a law is named here, also as 同法, but not as 法
+    is_certain: bool  # whether the text names the law here
+    is_of_day: bool = True  # whether the corpus has the meant state, on the day
+    is_own: bool = False  # whether it is an article of the text itself
+    is_other_state: bool = False  # whether the text names a state by its amendment (旧民法)
+    is_beside_law: bool = False  # whether its line names a law before
+    has_own: bool | None = None  # whether the text has it; None if unknown or of a law
 
 
 @dataclass(frozen=True, slots=True)
 class Cited:
-    """A cited provision or range.
+    """A cited provision or range."""
 
-    Attributes:
-        start, end: span in the flowing text.
-        text: the citation as written, without parts.
-        resolutions: one for each provision, at least one.
-        basis: the evidence for its law.
-        parts: the cited sentences: ただし書, 後段 …; none for the whole.
-    """
-
-    start: int
+    start: int  # start, end: span in the flowing text
     end: int
-    text: str
-    resolutions: tuple[Resolution, ...]
-    basis: Basis
-    parts: tuple[str, ...] = ()
+    text: str  # the citation as written, without parts
+    resolutions: tuple[Resolution, ...]  # one for each provision, at least one
+    basis: Basis  # the evidence for its law
+    parts: tuple[str, ...] = ()  # the cited sentences: ただし書, 後段 …; none for the whole
 
     @property
     def targets(self) -> tuple[Target, ...]:
@@ -152,16 +132,13 @@ class _Heard:
         self._is_certain_here = False
 
     def speak(self, spoken: _Spoken) -> None:
-        """Add a citation after the earlier ones."""
         self._cited.append(spoken)
 
     def recent(self, position: int) -> Iterable[_Spoken]:
-        """Return the laws named before a place, the latest first."""
         self._go_to(position)
         return reversed(self._recent.values())
 
     def last_of(self, position: int, law: Law) -> _Spoken | None:
-        """Return the latest naming of a law before a place."""
         self._go_to(position)
         return self._recent.get(law)
 
@@ -327,7 +304,6 @@ class WrittenLaws(SpokenLaws):
         return at > 0 and citation.end <= self._mentions[at - 1].end
 
     def _named_at(self, end: int) -> LawNamed | None:
-        """Return the law whose name ends at a place or continues there in brackets."""
         at = bisect_left(self._starts, end)
         name = self.named[at - 1] if at else None
         if name is None or name.end < end:

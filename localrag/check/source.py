@@ -116,23 +116,14 @@ _ENGLISH = re.compile("(?<![A-Za-z])Art", re.IGNORECASE)
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """A text to check.
+    """A text to check."""
 
-    Attributes:
-        name: of the file; "" for a given text.
-        kind: its format, as of a document of a corpus.
-        text: the whole text.
-        pages: beginnings of pages, in characters; empty if unknown.
-        omissions: parts of the file not read or to be read with care.
-        confidences: OCR confidence of each page, 0 to 1; None for pages with text, empty if all
-            have.
-    """
-
-    name: str
-    kind: str
-    text: str
-    pages: tuple[int, ...] = ()
-    omissions: tuple[Omission, ...] = ()
+    name: str  # of the file; "" for a given text
+    kind: str  # its format, as of a document of a corpus
+    text: str  # the whole text
+    pages: tuple[int, ...] = ()  # beginnings of pages, in characters; empty if unknown
+    omissions: tuple[Omission, ...] = ()  # parts of the file not read or to be read with care
+    # OCR confidence of each page, 0 to 1; None for pages with text, empty if all have
     confidences: tuple[float | None, ...] = ()
 
 
@@ -161,11 +152,7 @@ def named_file(text: str) -> Path | None:
 
 
 def named_files(words: Sequence[str]) -> list[Path]:
-    """Return the files named by words; [] if the words are the text itself.
-
-    Raises:
-        UsageError: only some of the words are files.
-    """
+    """Return the files named by words; [] if the words are the text itself. Raises `UsageError`."""
     whole = named_file(" ".join(words))
     if len(words) == 1 or (whole and S_ISREG(_mode(whole))):
         return [whole] if whole else []
@@ -183,7 +170,6 @@ def named_files(words: Sequence[str]) -> list[Path]:
 
 
 def _mode(path: Path) -> int:
-    """Return the mode of a path; 0 if it is missing or hidden."""
     try:
         return path.stat().st_mode
     except (OSError, ValueError):
@@ -246,7 +232,6 @@ def _confidences(document: Document) -> tuple[float | None, ...]:
 
 
 def _naming(path: Path, problem: LocalragError) -> LocalragError:
-    """Add the name of the file to an error of a reader."""
     if not isinstance(problem, InputError) or path.name in problem.cause:
         return problem
     cure = problem.remedy if isinstance(problem.remedy, Fact) else N_("{cure}")

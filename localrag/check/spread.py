@@ -37,21 +37,13 @@ _AROUND = 60
 
 
 class _Row(NamedTuple):
-    """Letters with blanks between them.
-
-    Attributes:
-        letters: the first may end a word, the last may begin one.
-        before, after: the adjacent characters; "" for a blank.
-    """
-
-    letters: str
+    letters: str  # the first may end a word, the last may begin one
     blanks: tuple[tuple[int, int], ...]
-    before: str
+    before: str  # before, after: the adjacent characters; "" for a blank
     after: str
 
     @property
     def singles(self) -> int:
-        """Number of letters outside longer words."""
         return len(self.letters) - bool(self.before) - bool(self.after)
 
 

@@ -135,24 +135,15 @@ _RECKONED = re.compile("減軽|加重|処断|併合罪の")
 
 @dataclass(frozen=True, slots=True)
 class Statement:
-    """A sentence about provisions.
+    """A sentence about provisions."""
 
-    Attributes:
-        start, end: span in the flowing text.
-        text: the sentence, with blanks for citations.
-        cited: the provisions.
-        quotes_others: whether it quotes other texts: a judgment, a contract.
-        is_beside: whether it is a cell and the citation is in the next one.
-        is_listed: whether it is a list item and the citation is in the line above.
-    """
-
-    start: int
+    start: int  # start, end: span in the flowing text
     end: int
-    text: str
-    cited: tuple[Cited, ...]
-    quotes_others: bool
-    is_beside: bool = False
-    is_listed: bool = False
+    text: str  # the sentence, with blanks for citations
+    cited: tuple[Cited, ...]  # the provisions
+    quotes_others: bool  # whether it quotes other texts: a judgment, a contract
+    is_beside: bool = False  # whether it is a cell and the citation is in the next one
+    is_listed: bool = False  # whether it is a list item and the citation is in the line above
 
 
 def statements_of(
@@ -217,7 +208,6 @@ def _named_beside(
 
 
 def _cases(sentence: str) -> Iterator[tuple[int, int]]:
-    """Return the case numbers of a sentence, each with its court."""
     for start, end in case_numbers(sentence):
         court = _COURT.search(sentence, max(0, start - _LONGEST_COURT), start)
         yield court.start() if court else start, end
@@ -334,7 +324,6 @@ def _left_open(
 
 
 def _otherwise(instead: Instead) -> Fact:
-    """Make the finding for a contradiction, with the provision's words."""
     if not instead.there:
         return Fact(FactKind.SAID_OTHERWISE_ALONE, words=instead.words)
     return Fact(FactKind.SAID_OTHERWISE, words=instead.words, instead=instead.there)

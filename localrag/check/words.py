@@ -109,15 +109,10 @@ def _digits(match: re.Match[str]) -> str:
 
 
 class Likeness(NamedTuple):
-    """The stretch of a provision most similar to a quotation.
+    """The stretch of a provision most similar to a quotation."""
 
-    Attributes:
-        share: of common letters in order, 0 to 1.
-        diff: the whole quotation beside it.
-    """
-
-    share: float
-    diff: tuple[DiffPart, ...]
+    share: float  # of common letters in order, 0 to 1
+    diff: tuple[DiffPart, ...]  # the whole quotation beside it
 
 
 def likeness(said: Canon, law: Canon) -> Likeness:

@@ -51,10 +51,7 @@ class Memory:
 
     @contextmanager
     def holding(self) -> Iterator[None]:
-        """Cache all look-ups made inside.
-
-        The file is checked for changes once, at the start.
-        """
+        """Cache all look-ups made inside. The file is checked for changes once, at the start."""
         if self._holds:
             yield
             return
@@ -108,19 +105,12 @@ _PAGE = 1_000
 
 
 class Ages(NamedTuple):
-    """Ages of the law texts in a corpus.
+    """Ages of the law texts in a corpus."""
 
-    Attributes:
-        laws: number of laws.
-        old: number of old texts; see `DocumentInfo.old`.
-        newest, since: ISO dates of the newest and the oldest text; "" without one.
-        oldest: title of the law with the oldest text; "" if no text is old.
-    """
-
-    laws: int
-    old: int
-    newest: str
-    oldest: str
+    laws: int  # number of laws
+    old: int  # number of old texts; see `DocumentInfo.old`
+    newest: str  # newest, since: ISO dates of the newest and the oldest text; "" without one
+    oldest: str  # title of the law with the oldest text; "" if no text is old
     since: str
 
     def told(self, day: date) -> Fact | None:
@@ -364,7 +354,6 @@ class Browsing:
         return self._written_otherwise(name) or name
 
     def _written_otherwise(self, name: str) -> str:
-        """An id equal to a name only in NFC; "" without one."""
         if name.isascii():
             return ""
         composed = normalize("NFC", name)

@@ -205,12 +205,9 @@ class Counted(NamedTuple):
 class Facets:
     """Facets of a corpus on one day.
 
-    Wrong labels are errors, as for `canonical`.
-
-    Attributes:
-        documents: document ids by facet and value, without headings.
-        told_for: stamp of the corpus when a model found metadata; None without any.
-        by_model: facets with values found only by a model.
+    Wrong labels are errors, as for `canonical`. `documents`: document ids by facet and value,
+    without headings. `told_for`: stamp of the corpus when a model found metadata; None without any.
+    `by_model`: facets with values found only by a model.
     """
 
     def __init__(
@@ -244,9 +241,8 @@ class Facets:
     def canonical(self, where: tuple[Label, ...]) -> tuple[Label, ...]:
         """The labels as the corpus writes them, from any language and spelling.
 
-        Raises:
-            UsageError: the corpus has no such facet.
-            NotFoundError: no document has the value. Both list similar names.
+        Raises `UsageError` if the corpus has no such facet, and `NotFoundError` if no document has
+        the value.
         """
         return self._canonical(where)
 

@@ -61,39 +61,25 @@ _ORPHANS = {
 
 @dataclass(frozen=True, slots=True)
 class FileRecord:
-    """A file in the corpus.
+    """A file in the corpus."""
 
-    Attributes:
-        path: absolute, with forward slashes.
-        bytes: its size when it was read.
-        modified: its modification time then, in nanoseconds.
-        digest: of its content.
-        complete: False if the next `add` must read it again: interrupted, partly unreadable, or one
-            of its documents was removed.
-        line: the last stored line of an interrupted file; reading continues after it. 0 to start
-            over.
-    """
-
-    path: str
-    bytes: int
-    modified: int
-    digest: str
+    path: str  # absolute, with forward slashes
+    bytes: int  # its size when it was read
+    modified: int  # its modification time then, in nanoseconds
+    digest: str  # of its content
+    # False if the next `add` must read it again: interrupted, partly unreadable, or one of its
+    # documents was removed
     complete: bool = True
+    # the last stored line of an interrupted file; reading continues after it. 0 to start over
     line: int = 0
 
 
 class Origin(NamedTuple):
-    """The file of a stored document.
+    """The file of a stored document."""
 
-    Attributes:
-        fingerprint: of the document.
-        path: of the file; "" without one.
-        met: whether the latest reading of the file has met the document.
-    """
-
-    fingerprint: str
-    path: str
-    met: bool
+    fingerprint: str  # of the document
+    path: str  # of the file; "" without one
+    met: bool  # whether the latest reading of the file has met the document
 
 
 _COLUMNS = tuple(field.name for field in fields(FileRecord))
@@ -199,10 +185,7 @@ class CorpusStore(Lookups):
 
     Every write is one transaction; `transaction` groups several. See `Database` for the errors.
     Unknown ids are NotFoundErrors, and documents that break the rules of the model InputErrors.
-    Each thread and process opens its own store.
-
-    Attributes:
-        files: the table of files.
+    Each thread and process opens its own store. `files`: the table of files.
     """
 
     def __init__(self, database: Database, as_of: date | None = None) -> None:
@@ -294,12 +277,7 @@ class CorpusStore(Lookups):
         """Remove documents and overwrite their content in the file.
 
         Content of documents removed earlier is overwritten too. A file loses its record with its
-        last document.
-
-        Raises:
-            NotFoundError: a document does not exist; nothing is removed.
-            BusyError: a long read in another process keeps the content alive.
-            StorageError: the disk has no room for a second copy of the file.
+        last document. Raises `NotFoundError`, `BusyError` or `StorageError`.
         """
         self._db.empty_log()
         self._db.write("PRAGMA secure_delete = ON")

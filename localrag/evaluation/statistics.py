@@ -28,13 +28,9 @@ _NUMBERS_AT_ONCE = 4_000_000
 
 @dataclass(frozen=True, slots=True)
 class Estimate:
-    """A mean over questions with its 95 % interval.
+    """A mean over questions with its 95 % interval."""
 
-    Attributes:
-        value: 0 to 1 for a score, -1 to 1 for a difference.
-    """
-
-    value: float
+    value: float  # 0 to 1 for a score, -1 to 1 for a difference
     low: float
     high: float
     n: int
@@ -42,24 +38,15 @@ class Estimate:
 
 @dataclass(frozen=True, slots=True)
 class McNemar:
-    """A test of whether two methods are right equally often.
+    """A test of whether two methods are right equally often."""
 
-    Attributes:
-        first, second: questions that only one of them has right (b and c).
-        p: exact, two-sided (McNemar 1947, binomial).
-    """
-
-    first: int
+    first: int  # first, second: questions that only one of them has right (b and c)
     second: int
-    p: float
+    p: float  # exact, two-sided (McNemar 1947, binomial)
 
 
 def require() -> None:
-    """Check that statistics can be computed.
-
-    Raises:
-        UsageError: scipy is missing.
-    """
+    """Check that statistics can be computed. Raises `UsageError` if scipy is missing."""
     _stats()
 
 
@@ -68,13 +55,8 @@ def score(questions: Sequence[Sequence[float]]) -> Estimate | None:
 
     The interval is Wilson's (1927) if each question is right or wrong as a whole. Otherwise it is a
     percentile bootstrap over questions (Efron and Tibshirani 1993, chapter 13). Below `FEW`
-    questions it is Hoeffding's (1963, theorem 2).
-
-    Args:
-        questions: scores of each question's answers, 0 to 1, at least one.
-
-    Returns:
-        None without questions.
+    questions it is Hoeffding's (1963, theorem 2). `questions`: scores of each question's answers, 0
+    to 1, at least one. Returns None without questions.
     """
     means = sorted(fmean(scores) for scores in questions)
     if not means:
@@ -123,7 +105,6 @@ def holm(values: Sequence[float]) -> list[float]:
 
 
 def _mean(values: Sequence[float], least: float, most: float) -> Estimate:
-    """Mean of sorted values between `least` and `most`."""
     mean, n = fmean(values), len(values)
     if n >= FEW:
         return Estimate(mean, *_bootstrap(tuple(values)), n)

@@ -55,17 +55,11 @@ if TYPE_CHECKING:
 
 
 class FollowedQuestion(NamedTuple):
-    """A question without a history.
+    """A question without a history."""
 
-    Attributes:
-        query: the question.
-        read_as: its text, if it is not as asked; else "".
-        trace: of the reading.
-    """
-
-    query: Query
-    read_as: str = ""
-    trace: Trace = Trace()
+    query: Query  # the question
+    read_as: str = ""  # its text, if it is not as asked; else ""
+    trace: Trace = Trace()  # of the reading
 
 
 def read_question(
@@ -73,10 +67,8 @@ def read_question(
 ) -> FollowedQuestion:
     """Complete a follow-up from its history; write out the citations of any other question.
 
-    The watch hears of a follow-up as of a stage. Its `query` is the completed question.
-
-    Raises:
-        Cancelled: the answer is no longer wanted.
+    The watch hears of a follow-up as of a stage. Its `query` is the completed question. Raises
+    `Cancelled` if the answer is no longer wanted.
     """
     with resources.reading:
         names = resources.retriever.names
@@ -111,10 +103,7 @@ def search_rewritten(
 ) -> Retrieval:
     """Search for a query, and for the searches written by the chat model.
 
-    Raises:
-        UsageError: the settings name no chat model, or the query cannot be searched for.
-        ModelUnusable: the model cannot be opened.
-        StoreError, IndexUnusable: something cannot be used; the cure is named.
+    Raises `UsageError`, `ModelUnusable`, `StoreError` or `IndexUnusable`.
     """
     if not config.chat.model:
         raise UsageError(
@@ -170,11 +159,7 @@ class MethodResources:
             return self._model
 
     def checked(self, query: Query) -> Query:
-        """A valid query, with the filters of the settings.
-
-        Raises:
-            UsageError: the query or the setting is invalid.
-        """
+        """A valid query, with the filters of the settings. Raises `UsageError`."""
         return checked(query, self._config.retrieval)
 
     @cached_property
@@ -191,11 +176,7 @@ class MethodResources:
 
     @cached_property
     def query_prompt(self) -> "OptimisedPrompt | None":
-        """The optimised prompt of the settings.
-
-        Raises:
-            NotFoundError: no prompt has this name.
-        """
+        """The optimised prompt of the settings. Raises `NotFoundError`."""
         if not (name := self._config.method.query_prompt):
             return None
         from localrag.answer.prompts import OptimisedPrompt
@@ -267,12 +248,7 @@ class MethodResources:
             yield then
 
     def write_down(self, query: Query, method: str) -> None:
-        """Write the question into the journal, if the settings say so.
-
-        Raises:
-            StorageError: it cannot be written.
-            BusyError: another process holds the journal.
-        """
+        """Write the question into the journal, if the settings say so."""
         if self._config.journal.questions:
             from localrag.corpus.asked_journal import write_down
 
@@ -305,18 +281,13 @@ class _ResourcesOfADay(MethodResources):
 
     @property
     def has_model(self) -> bool:
-        """Whether the chat model is open."""
         return self._others.has_model
 
 
 class Answerer:
     """Answers questions with one method; fulfils `localrag.ops.batch.types.AnswerSource`.
 
-    Args:
-        method: answers.
-        resources: corpus and model; the caller closes them.
-        contexts: by question, the texts known to answer it, for methods reading them.
-        settings: the section ``method``.
+    `resources`: corpus and model; the caller closes them.
     """
 
     def __init__(
@@ -353,14 +324,8 @@ class Answerer:
 
         A day in the question selects the law of that day, unless the settings give one.
 
-        `query`: the question, maybe with a history.
-
-        Raises:
-            Cancelled: the answer is no longer wanted.
-            UsageError: the method cannot answer such a question.
-            StorageError: the journal of questions cannot be written.
-            Unanswered: a model failed, or its reply was malformed twice.
-            IndexUnusable: the index is damaged.
+        `query`: the question, maybe with a history. Raises `Cancelled`, `UsageError`,
+        `StorageError`, `Unanswered` or `IndexUnusable`.
         """
         self._resources.write_down(query, self._method.name)
         asked = self._resources.checked(query)
@@ -434,14 +399,10 @@ def open_answers(
     config: Config,
     on_load: Callable[[str, int, int], None] = ignore,
 ) -> Iterator[Answerer]:
-    """Open the method of the settings. Anything unusable is an error before the first question.
+    """Open the method of the settings.
 
-    Raises:
-        UsageError: there is no such method, it is only for evaluations, or the settings name no
-            model
-            for it.
-        NotFoundError: there is no such corpus.
-        StoreError, IndexUnusable, ModelUnusable: something cannot be used; the cure is named.
+    Anything unusable is an error before the first question. Raises `UsageError`, `NotFoundError`,
+    `StoreError`, `IndexUnusable` or `ModelUnusable`.
     """
     chosen = answering_method(config)
     with MethodResources(workspace, corpus, config) as resources:
@@ -452,20 +413,12 @@ def open_answers(
 
 
 def named_method(config: Config) -> Method:
-    """The method of the settings, else `WITH_MODEL` or `WITHOUT_MODEL`.
-
-    Raises:
-        UsageError: there is no such method.
-    """
+    """The method of the settings, else `WITH_MODEL` or `WITHOUT_MODEL`. Raises `UsageError`."""
     return method(config.method.name or (WITH_MODEL if config.chat.model else WITHOUT_MODEL))
 
 
 def answering_method(config: Config) -> Method:
-    """The method for questions of a user; see `named_method`.
-
-    Raises:
-        UsageError: there is no such method, or it is only for evaluations.
-    """
+    """The method for questions of a user; see `named_method`. Raises `UsageError`."""
     chosen = named_method(config)
     if chosen.reads_context:
         raise UsageError(

@@ -51,11 +51,9 @@ EVIDENCE = "evidence"
 class PlainToolkit:
     """The means with which a method without a model answers one question.
 
-    Every stage raises `localrag.answer.types.Cancelled` if the answer is no longer wanted.
-
-    Attributes:
-        trace: every stage and every call of a model so far.
-        found: the hits of every search so far, with its query. A reranking counts as a search.
+    Every stage raises `localrag.answer.types.Cancelled` if the answer is no longer wanted. `trace`:
+    every stage and every call of a model so far. `found`: the hits of every search so far, with its
+    query. A reranking counts as a search.
     """
 
     def __init__(
@@ -75,7 +73,7 @@ class PlainToolkit:
     def search(
         self,
         asked: Query,
-        k: int | None = None,
+        k: int | None = None,  # how many hits to return; by default as the settings say
         *,
         words: bool,
         meaning: bool,
@@ -83,12 +81,7 @@ class PlainToolkit:
     ) -> tuple[Hit, ...]:
         """Search by words, by meaning or by both; see `Retriever.rank`.
 
-        Args:
-            asked: the query.
-            k: how many hits to return; by default as the settings say.
-            words: whether to search by words.
-            meaning: whether to search by meaning.
-            subject: the name of the search in the trace, if a method makes several ("option a").
+        `subject`: the name of the search in the trace, if a method makes several ("option a").
         """
         with self._resources.reading:
             retrieval = self._resources.retriever.rank(asked, k, words=words, meaning=meaning)

@@ -72,13 +72,8 @@ class CheckedClaim(NamedTuple):
 class ClaimChecker:
     """Checks the claims of one answer.
 
-    Args:
-        store: has the quoted words.
-        sentences: read by the model.
-        question: with its options; empty if a claim must be in the sentences alone.
-
-    Attributes:
-        citations: of the claims checked so far, each once.
+    `citations`: of the claims checked so far, each once. `question`: with its options; empty if a
+    claim must be in the sentences alone.
     """
 
     def __init__(self, store: CorpusStore, sentences: Sequence[Sentence], question: str) -> None:
@@ -278,18 +273,10 @@ def reply_shape(
     sentences: int,
     claims: int = _MOST_CLAIMS,
     cited: int = _MOST_CITED,
-    longest: int = _LONGEST_CLAIM,
-    aspects: int = 0,
+    longest: int = _LONGEST_CLAIM,  # characters of a claim, at most
+    aspects: int = 0,  # numbers of aspects, one for each claim; 0 for none
 ) -> type[ClaimsReply]:
-    """The shape of a reply, bound to the numbers of the sentences.
-
-    Args:
-        sentences: how many there are.
-        claims: in a reply, at most.
-        cited: sentences of a claim, at most.
-        longest: characters of a claim, at most.
-        aspects: numbers of aspects, one for each claim; 0 for none.
-    """
+    """The shape of a reply, bound to the numbers of the sentences."""
     number = Annotated[int, Field(ge=1, le=sentences)]
     aspect: dict[str, Any] = {}
     if aspects:

@@ -73,11 +73,9 @@ def decompose(toolkit: Toolkit, asked: Query) -> tuple[str, ...]:
     """Have the model split a question, in the two steps of ChainRAG.
 
     Source: Zhu et al., "Mitigating Lost-in-Retrieval Problems in Retrieval Augmented Multi-Hop
-    Question Answering" (ACL 2025).
-
-    Returns:
-        Sub-questions in the order of their answers, each once. None if the model sees no need,
-        and none, with an event, if its reply is malformed twice or has no word.
+    Question Answering" (ACL 2025). Returns sub-questions in the order of their answers, each once.
+    None if the model sees no need, and none, with an event, if its reply is malformed twice or has
+    no word.
     """
     tag = element("text", [full_text(asked)])
     try:

@@ -93,10 +93,8 @@ class _PlanReply(BaseModel):
 def augmented(toolkit: Toolkit, asked: Query, under: Sequence[Summary] = ()) -> tuple[str, ...]:
     """Have the model plan the look-up of a query, and write queries for it (plan and execute).
 
-    `under`: summaries, the most fitting first. The trace says how many the context holds.
-
-    Returns:
-        Each once. The query itself, with an event, if a reply is malformed twice or wordless.
+    `under`: summaries, the most fitting first. The trace says how many the context holds. Returns
+    each once. The query itself, with an event, if a reply is malformed twice or wordless.
     """
     shown = under
     while shown and not toolkit.fits(_plan_messages(toolkit, asked, shown)):
@@ -116,8 +114,7 @@ def augmented(toolkit: Toolkit, asked: Query, under: Sequence[Summary] = ()) -> 
 def summaries_wanted(toolkit: Toolkit, asked: Query) -> list[Summary]:
     """The summaries of the metadata named by the user, else the summary of the whole corpus.
 
-    Raises:
-        NotFoundError: the corpus has no such metadata.
+    Raises `NotFoundError` if the corpus has no such metadata.
     """
     made = toolkit.summaries()
     with toolkit.store() as store:
@@ -206,7 +203,7 @@ def messages_of(
 def answered(
     toolkit: Toolkit,
     asked: Query,
-    queries: Sequence[str],
+    queries: Sequence[str],  # of its augmentation; may be none
     sources: Sequence[Sentence],
     *,
     aspects: bool = False,
@@ -214,17 +211,9 @@ def answered(
     """Answer a question from sources: one call, none without a source.
 
     A source is a sentence, or a synthetic question with its answer. A statement cites the sentences
-    behind it, only the supporting ones, if any. ``supported`` means that
-    every statement is in its citations, not that they answer the question. A repeated statement
-    counts once. The trace lists what has no predicate, and so is no statement.
-
-    Args:
-        toolkit: of the question.
-        asked: the question.
-        queries: of its augmentation; may be none.
-        sources: best first. The last ones are left out if the context is too small.
-        aspects: whether each statement names its query. The trace then lists the queries without a
-            supported statement.
+    behind it, only the supporting ones, if any. ``supported`` means that every statement is in its
+    citations, not that they answer the question. A repeated statement counts once. The trace lists
+    what has no predicate, and so is no statement.
     """
     messages = messages_of(toolkit, asked, queries, aspects=aspects)
     sentences = toolkit.fitting_sentences(sources, messages) if sources else ()

@@ -93,14 +93,9 @@ def write_searches(
 ) -> tuple[WrittenSearch, ...]:
     """Have the model write searches.
 
-    Args:
-        toolkit: of the question.
-        asked: the question with its options.
-        instruct: the instruction; by default from `instruction`.
-        label: of the option to search for; by default the whole question.
-
-    Returns:
-        At most `MOST_SEARCHES`, the likeliest first. Wordless and repeated searches are left out.
+    `instruct`: the instruction; by default from `instruction`. `label`: of the option to search
+    for; by default the whole question. Returns at most `MOST_SEARCHES`, the likeliest first.
+    Wordless and repeated searches are left out.
     """
     options = _options(asked, label)
     # Headings of first hits show a small model which laws and words there are.

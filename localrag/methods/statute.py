@@ -92,11 +92,7 @@ def choose(case: Case, toolkit: Toolkit) -> Answer:
     chooses=True,
 )
 def choose_by_context(case: Case, toolkit: Toolkit) -> Answer:
-    """Choose by the whole gold context; raises as `choose`.
-
-    Raises:
-        UsageError: the question has no gold context.
-    """
+    """Choose by the whole gold context; raises as `choose`. Raises `UsageError`."""
     if not case.context.strip():
         raise UsageError(
             N_("statute-gold reads the text that answers a question; the dataset gives none."),
@@ -222,8 +218,7 @@ def route(query: str) -> Route:
 def search(toolkit: Toolkit, asked: Query, k: int, *, subject: str = "") -> tuple[Hit, ...]:
     """Search as `route` says, and again in each law of the query without a hit.
 
-    Returns:
-        The hits of all searches by their ranks, each once; at most `k` of each search.
+    Returns the hits of all searches by their ranks, each once; at most `k` of each search.
     """
     words, meaning = route(asked.text)
     searches = [toolkit.search(asked, k, words=words, meaning=meaning, subject=subject)]

@@ -66,17 +66,11 @@ class ProvisionVerdict(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class CitedFinding:
-    """A cited sentence and its relation to an option.
+    """A cited sentence and its relation to an option."""
 
-    Attributes:
-        citations: its words with stem and proviso, inserted by code.
-        relation: as the model says.
-        difference: in the words of the model.
-    """
-
-    citations: tuple[Citation, ...]
-    relation: OptionRelation
-    difference: str = ""
+    citations: tuple[Citation, ...]  # its words with stem and proviso, inserted by code
+    relation: OptionRelation  # as the model says
+    difference: str = ""  # in the words of the model
 
 
 Findings = Mapping[str, Sequence[CitedFinding]]
@@ -167,17 +161,12 @@ _AFTER_A_PLACE = re.compile(r"(?:本文|ただし書き?|但書|前段|後段|�
 
 @dataclass(frozen=True, slots=True)
 class OptionEvidence:
-    """The hits for one option.
+    """The hits for one option."""
 
-    Attributes:
-        hits: best first.
-        cited: the provision whose place the option is, first of the hits; None for a statement.
-        support: score of the option's best hits in the search for the whole question.
-    """
-
-    hits: tuple[Hit, ...]
+    hits: tuple[Hit, ...]  # best first
+    # the provision whose place the option is, first of the hits; None for a statement
     cited: Passage | None
-    support: float
+    support: float  # score of the option's best hits in the search for the whole question
 
 
 class OptionFindingsReply(BaseModel):

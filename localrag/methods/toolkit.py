@@ -84,20 +84,11 @@ class Toolkit(PlainToolkit):
         asked: Query,
         k: int,
         *,
-        word: str = "",
+        word: str = "",  # the interrogative of prepared questions; empty for any
         words: bool = False,
         subject: str = "",
     ) -> list[FoundText]:
-        """Search a derived layer by meaning; by words if it has no vectors.
-
-        Args:
-            layer: its name.
-            asked: the query.
-            k: how many texts to return.
-            word: the interrogative of prepared questions; empty for any.
-            words: search by words instead.
-            subject: as for `search`.
-        """
+        """Search a derived layer by meaning; by words if it has no vectors."""
         since = perf_counter()
         check(asked)
         with self._resources.reading:
@@ -299,17 +290,10 @@ class Toolkit(PlainToolkit):
         self,
         messages: Sequence[Message],
         shape: type[Shape],
-        purpose: str = "",
+        purpose: str = "",  # the name of the call in the trace ("verdict b")
         claims: Callable[[str], Sequence[str]] | None = None,
     ) -> Shape:
-        """Have the model fill in an object. A malformed reply is asked for once more.
-
-        Args:
-            messages: the prompt.
-            shape: limits every string and list in it.
-            purpose: the name of the call in the trace ("verdict b").
-            claims: reads claims in an unfinished reply, to show them early.
-        """
+        """Have the model fill in an object. A malformed reply is asked for once more."""
         model, settings = self._resources.model, self._resources.settings
         return ask(model, settings, messages, shape, self._count, purpose, self._watch, claims)
 
@@ -330,11 +314,7 @@ class Toolkit(PlainToolkit):
     def weigh(
         self, messages: Sequence[Message], options: Sequence[str], purpose: str
     ) -> Mapping[str, float]:
-        """Have the model weigh possible answers, with probabilities; see `ChatModel.choose`.
-
-        Raises:
-            ModelUnusable: the server gives no probabilities, or the model failed.
-        """
+        """Have the model weigh possible answers, with probabilities; see `ChatModel.choose`."""
         model = self._resources.model
         with named():
             choice = model.choose(messages, options, self._watch.cancelled)
@@ -392,12 +372,7 @@ class Remembered:
     """Stored replies of models, so that nobody waits for the same reply twice.
 
     Each request has a file in the folder ``searches`` of the workspace, named by its digest. Any
-    number
-    of processes may read and write. The folder can be deleted; `localrag forget` empties it.
-
-    Args:
-        folder: made for the first reply.
-        most: stored replies, at most.
+    number of processes may read and write. The folder can be deleted; `localrag forget` empties it.
     """
 
     def __init__(self, folder: Path, most: int = MOST) -> None:

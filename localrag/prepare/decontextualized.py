@@ -389,13 +389,7 @@ class _CompletionReply(BaseModel):
 
 
 class Questioner:
-    """Has a model ask for the information that was added to sentences.
-
-    Args:
-        model: writes.
-        settings: of the model.
-        rewritten: the rows of decontextualised sentences, by document.
-    """
+    """Has a model ask for the information that was added to sentences."""
 
     def __init__(
         self,

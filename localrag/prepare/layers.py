@@ -48,14 +48,10 @@ SEARCHED = (SENTENCES, DECONTEXTUALIZED, QUESTIONS, SYNTHETIC_QA)
 class Outcome(StrEnum):
     """The outcome for a sentence, or another unit.
 
-    Attributes:
-        MADE: it has a text.
-        UNCHANGED: it needs none; for a sentence, it can be read alone.
-        REFUSED: code refused all texts of the model. A sentence had new names or figures, or missed
-            its
-            own, and stays as it is.
-        MALFORMED: the reply was malformed twice, or the context is too small. A sentence stays as
-            it is.
+    `MADE`: it has a text. `UNCHANGED`: it needs none; for a sentence, it can be read alone.
+    `REFUSED`: code refused all texts of the model. A sentence had new names or figures, or missed
+    its own, and stays as it is. `MALFORMED`: the reply was malformed twice, or the context is too
+    small. A sentence stays as it is.
     """
 
     MADE = "made"
@@ -65,57 +61,39 @@ class Outcome(StrEnum):
 
 
 class DerivedText(NamedTuple):
-    """A text made of a sentence, a document, or some questions.
+    """A text made of a sentence, a document, or some questions."""
 
-    Attributes:
-        text: a rewritten sentence, a question, or a summary.
-        answer: of a question.
-        word: the interrogative of a question, see `localrag.search.question.asked`.
-        start, end: the span of the answer of a synthetic question; else -1.
-    """
-
-    text: str
-    answer: str = ""
-    word: str = ""
-    start: int = -1
+    text: str  # a rewritten sentence, a question, or a summary
+    answer: str = ""  # of a question
+    word: str = ""  # the interrogative of a question, see `localrag.search.question.asked`
+    start: int = -1  # start, end: the span of the answer of a synthetic question; else -1
     end: int = -1
 
 
 @dataclass(frozen=True, slots=True)
 class DerivedRow:
-    """A row of a layer.
+    """A row of a layer."""
 
-    Attributes:
-        document: its id; of a summary, the shared labels in words
-            (`localrag.prepare.summaries.named`).
-        start, end: the span of the source; of a summary, 0 and the characters of its questions.
-        source: digest of the text at the span, or of the questions.
-        made_of: digest of all sources.
-        outcome: of the work.
-        texts: only for `Outcome.MADE`.
-        refused: refused texts, a line each.
-        prompt, cached, completion: tokens; `cached` are part of `prompt`, read before.
-        seconds: of the work.
-        labels: in `METADATA` those of the document; of a summary the shared ones.
-        rests_on: of a summary, the places of its rows in `SYNTHETIC_QA`.
-        questions: of a summary, their number.
-    """
-
+    # its id; of a summary, the shared labels in words (`localrag.prepare.summaries.named`)
     document: str
+    # start, end: the span of the source; of a summary, 0 and the characters of its questions
     start: int
     end: int
-    source: str
-    made_of: str
-    outcome: Outcome
-    texts: tuple[DerivedText, ...] = ()
-    refused: str = ""
+    source: str  # digest of the text at the span, or of the questions
+    made_of: str  # digest of all sources
+    outcome: Outcome  # of the work
+    texts: tuple[DerivedText, ...] = ()  # only for `Outcome.MADE`
+    refused: str = ""  # refused texts, a line each
+    # prompt, cached, completion: tokens; `cached` are part of `prompt`, read before
     prompt: int = 0
     cached: int = 0
     completion: int = 0
-    seconds: float = 0.0
+    seconds: float = 0.0  # of the work
+    # in `METADATA` those of the document; of a summary the shared ones
     labels: tuple[Label, ...] = ()
+    # of a summary, the places of its rows in `SYNTHETIC_QA`
     rests_on: tuple[tuple[str, int], ...] = ()
-    questions: int = 0
+    questions: int = 0  # of a summary, their number
 
     @property
     def place(self) -> tuple[str, int]:
@@ -136,34 +114,24 @@ class Span(NamedTuple):
 
 
 class Made(NamedTuple):
-    """The result of a job; `outcome`, `texts`, `refused` and `labels` as in `DerivedRow`.
-
-    Attributes:
-        calls: of the model.
-        problem: of `Outcome.MALFORMED`; else None.
-    """
+    """The result of a job; `outcome`, `texts`, `refused` and `labels` as in `DerivedRow`."""
 
     outcome: Outcome
     texts: tuple[DerivedText, ...] = ()
     refused: str = ""
-    calls: Sequence[ModelCall] = ()
+    calls: Sequence[ModelCall] = ()  # of the model
     labels: tuple[Label, ...] = ()
-    problem: Fact | None = None
+    problem: Fact | None = None  # of `Outcome.MALFORMED`; else None
 
 
 class Job(NamedTuple):
-    """The work for one row.
+    """The work for one row."""
 
-    Attributes:
-        document, span, source, rests_on, questions: as in `DerivedRow`.
-        made_of: digest of all sources.
-        make: does the work; raises the errors of a model, except for an unreadable reply.
-    """
-
-    document: str
+    document: str  # document, span, source, rests_on, questions: as in `DerivedRow`
     span: Span
     source: str
-    made_of: str
+    made_of: str  # digest of all sources
+    # does the work; raises the errors of a model, except for an unreadable reply
     make: Callable[[], Made]
     rests_on: tuple[tuple[str, int], ...] = ()
     questions: int = 0
@@ -201,11 +169,7 @@ def digest(*parts: str) -> str:
 
 
 def unreadable(error: ModelUnusable, calls: Sequence[ModelCall]) -> Made:
-    """The result of a job that a model could not manage.
-
-    Raises:
-        ModelUnusable: it cannot manage any.
-    """
+    """The result of a job that a model could not manage. Raises `ModelUnusable`."""
     if not error.of_one_request:
         raise error
     problem = calls[-1].problem if calls and error.kind == ReplyInvalid.__name__ else None
@@ -219,12 +183,7 @@ _TAIL = 4096
 
 
 class DerivedLayer:
-    """The rows of one layer of a corpus; its file need not exist yet.
-
-    Raises:
-        StorageError: the file cannot be read or written (as for every method).
-        StoreError: it is damaged (likewise).
-    """
+    """The rows of one layer of a corpus; its file need not exist yet."""
 
     def __init__(self, place: CorpusPaths, name: str) -> None:
         self.name = name
@@ -304,11 +263,7 @@ class DerivedLayer:
 
     @contextmanager
     def opened(self) -> Iterator[None]:
-        """Open it for adding: one process at a time.
-
-        Raises:
-            BusyError: another process adds rows.
-        """
+        """Open it for adding: one process at a time. Raises `BusyError`."""
         busy = BusyError(
             N_("Another process prepares the layer {layer}."),
             N_("Wait until it has finished."),
@@ -319,11 +274,7 @@ class DerivedLayer:
 
 
 def require(names: Collection[str]) -> tuple[str, ...]:
-    """The layers of these names, each after its sources.
-
-    Raises:
-        UsageError: there is no such layer.
-    """
+    """The layers of these names, each after its sources. Raises `UsageError`."""
     for name in names:
         if name not in LAYERS:
             raise UsageError(

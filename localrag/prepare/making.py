@@ -49,17 +49,7 @@ def prose_spans(document: Document) -> list[Span]:
 
 
 class LayerWriter:
-    """A model with the prompt of one layer.
-
-    Args:
-        model: writes the texts.
-        settings: of the model.
-        name: of the prompt.
-        recipe: all else that changes the texts: the version of the code, the categories.
-
-    Attributes:
-        recipe: digest of model, prompt and `recipe`.
-    """
+    """A model with the prompt of one layer. `recipe`: digest of model, prompt and `recipe`."""
 
     def __init__(self, model: ChatModel, settings: ChatConfig, name: str, *recipe: str) -> None:
         self._model = model
@@ -81,10 +71,8 @@ class LayerWriter:
 def written(make: Callable[..., Made], *of: object) -> Made:
     """The result of a job with a model, also if the model cannot manage the request.
 
-    `make` gets a list for its calls, then `of`.
-
-    Raises:
-        ModelUnusable: the model cannot manage any request.
+    `make` gets a list for its calls, then `of`. Raises `ModelUnusable` if the model cannot manage
+    any request.
     """
     calls: list[ModelCall] = []
     try:
@@ -96,9 +84,7 @@ def written(make: Callable[..., Made], *of: object) -> Made:
 class Parts:
     """A document in parts that fit a prompt; in one part if it fits.
 
-    Attributes:
-        document: the document.
-        spans: of its sentences, in order.
+    `document`: the document. `spans`: of its sentences, in order.
     """
 
     def __init__(
@@ -107,10 +93,7 @@ class Parts:
         spans: Sequence[Span],
         fits: Callable[[Span], bool],
     ) -> None:
-        """Divide a document.
-
-        `fits`: whether a prompt with this span leaves room for the reply.
-        """
+        """Divide a document. `fits`: whether a prompt with this span leaves room for the reply."""
         self.document = document
         self.spans = spans
         self._fits = fits

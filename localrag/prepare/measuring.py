@@ -43,15 +43,10 @@ SENTENCE = N_("the nearest sentence")
 
 @dataclass(frozen=True, slots=True)
 class Distribution:
-    """The cosines of questions to something.
+    """The cosines of questions to something."""
 
-    Attributes:
-        to: a message marked with `N_`.
-        cosines: ascending, one for each question that has one.
-    """
-
-    to: str
-    cosines: tuple[float, ...]
+    to: str  # a message marked with `N_`
+    cosines: tuple[float, ...]  # ascending, one for each question that has one
 
     def quantile(self, share: float) -> float:
         """The cosine below which this share lies."""
@@ -68,15 +63,8 @@ def distributions(
     """Measure how near questions are to prepared texts.
 
     `asked`: the questions. Without any, a sample of the prepared ones is compared with those of
-    other sentences.
-
-    Returns:
-        Those with a cosine; none without prepared questions.
-
-    Raises:
-        UsageError: the layers are not prepared.
-        IndexUnusable: they have no vectors.
-        ModelUnusable: the embedder fails.
+    other sentences. Returns those with a cosine; none without prepared questions. Raises
+    `UsageError`, `IndexUnusable` or `ModelUnusable`.
     """
     index.require(DECONTEXTUALIZED, QUESTIONS)
     if not index.has_vectors:
@@ -132,19 +120,12 @@ _BLOCK = 512
 
 @dataclass(frozen=True, slots=True)
 class Redundancy:
-    """Clusters of questions.
+    """Clusters of questions."""
 
-    Attributes:
-        questions: their number.
-        clusters: of the questions.
-        largest: questions of the largest cluster.
-        threshold: the cosine from which two are one.
-    """
-
-    questions: int
-    clusters: int
-    largest: int
-    threshold: float
+    questions: int  # their number
+    clusters: int  # of the questions
+    largest: int  # questions of the largest cluster
+    threshold: float  # the cosine from which two are one
 
     @property
     def share(self) -> float:
@@ -155,10 +136,8 @@ class Redundancy:
 def redundancy(vectors: "NDArray[np.float32]", threshold: float = ALIKE) -> Redundancy:
     """Cluster the vectors of questions.
 
-    `threshold`: the cosine from which two are one.
-
-    Raises:
-        IndexUnusable: SciPy is not installed.
+    `threshold`: the cosine from which two are one. Raises `IndexUnusable` if SciPy is not
+    installed.
     """
     import numpy as np
 

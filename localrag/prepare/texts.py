@@ -18,31 +18,20 @@ WORD = "word"
 
 
 class LayerText(NamedTuple):
-    """A text of a layer, and its source sentence.
+    """A text of a layer, and its source sentence."""
 
-    Attributes:
-        layer: its name.
-        document: the id of the document.
-        start, end: the span of the sentence in characters; for a synthetic question, of its answer.
-        source: digest of the sentence (`localrag.prepare.layers.digest`).
-        passage: the id of the passage around the sentence.
-        text: for the search: a sentence or a question.
-        sentence: to be read alone; for a question, the sentence that it completes or that answers
-            it.
-        answer: of a question.
-        word: the interrogative of a question.
-    """
-
-    layer: str
-    document: str
+    layer: str  # its name
+    document: str  # the id of the document
+    # start, end: the span of the sentence in characters; for a synthetic question, of its answer
     start: int
     end: int
-    source: str
-    passage: str
-    text: str
+    source: str  # digest of the sentence (`localrag.prepare.layers.digest`)
+    passage: str  # the id of the passage around the sentence
+    text: str  # for the search: a sentence or a question
+    # to be read alone; for a question, the sentence that it completes or that answers it
     sentence: str
-    answer: str = ""
-    word: str = ""
+    answer: str = ""  # of a question
+    word: str = ""  # the interrogative of a question
 
     @property
     def place(self) -> tuple[str, int]:
@@ -51,27 +40,17 @@ class LayerText(NamedTuple):
 
 
 class FoundText(NamedTuple):
-    """A text found by a search.
+    """A text found by a search."""
 
-    Attributes:
-        found: the text.
-        score: its cosine, or its BM25 score.
-    """
-
-    found: LayerText
-    score: float
+    found: LayerText  # the text
+    score: float  # its cosine, or its BM25 score
 
 
 class TextSource(NamedTuple):
-    """The source of a text in the corpus.
+    """The source of a text in the corpus."""
 
-    Attributes:
-        passage: around it.
-        piece: the sentence; for a synthetic question, the joined sentences of its answer.
-    """
-
-    passage: Passage
-    piece: Piece
+    passage: Passage  # around it
+    piece: Piece  # the sentence; for a synthetic question, the joined sentences of its answer
 
 
 def source_of(store: CorpusStore, text: LayerText) -> TextSource | None:

@@ -40,13 +40,8 @@ def one_line(text: str) -> str:
 def json_text(value: Any, *, indent: int | None = None, allow_nan: bool = True) -> str:
     """JSON of a value, safe for a terminal.
 
-    Args:
-        value: as for `json.dumps`.
-        indent: blanks for each level; None for one line.
-        allow_nan: write NaN and infinities, which only Python reads.
-
-    Raises:
-        ValueError: the value has one of these, and they are not allowed.
+    `indent`: blanks for each level; None for one line. Raises `ValueError` if the value has one of
+    these, and they are not allowed.
     """
     text = json.dumps(value, ensure_ascii=False, allow_nan=allow_nan, indent=indent)
     return _CONTROLS_IN_JSON.sub(lambda match: f"\\u{ord(match[0]):04x}", text)
@@ -90,20 +85,11 @@ class Layout(Sequence[Row]):
     """The rows of a text at one width.
 
     Every character is in one row, except line feeds and blanks at breaks. No row is wider than the
-    width.
-
-    Attributes:
-        width: in cells.
+    width. `width`: in cells.
     """
 
     def __init__(self, text: str, width: int, indents: Indents | None = None) -> None:
-        """Wrap a text.
-
-        Args:
-            text: harmless; lines end with a line feed.
-            width: at least `NARROWEST`.
-            indents: by default 0.
-        """
+        """Wrap a text. `text`: harmless; lines end with a line feed. `indents`: by default 0."""
         self.width = width
         self._starts: list[int] = []
         self._ends: list[int] = []

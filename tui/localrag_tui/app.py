@@ -44,11 +44,7 @@ _MOST_WRONG_KEYS, _READ_WRONG_KEYS = 4, 30.0
 
 
 def run(workspace: Workspace, overrides: Mapping[str, object]) -> None:
-    """Open the workbench in the terminal until the user leaves it.
-
-    Raises:
-        Exception: the error that ended it; the terminal is restored first.
-    """
+    """Open the workbench in the terminal until the user leaves it. Raises `Exception`."""
     bench = Workbench(workspace, overrides)
     bench.run()
     if error := bench.broken:
@@ -80,13 +76,8 @@ def _commands() -> "type[Provider]":
 class Workbench(BaseApp):
     """The application.
 
-    Args:
-        workspace: an existing workspace.
-        overrides: settings of the command line, by dotted key.
-        engine: answers questions; default: an engine in a process of its own.
-
-    Attributes:
-        keymap: usable keys of the settings, by action.
+    `keymap`: usable keys of the settings, by action. `engine`: answers questions; default: an
+    engine in a process of its own.
     """
 
     TITLE = "localrag"
@@ -190,9 +181,7 @@ class Workbench(BaseApp):
     def library_of(self, corpus: str, day: str = "") -> "Library":
         """A corpus, open for reading; it stays open.
 
-        Args:
-            corpus: its name.
-            day: ISO date of the law to read; "" for the day of the settings.
+        `day`: ISO date of the law to read; "" for the day of the settings.
         """
         from localrag_tui.library import Library
 
@@ -242,10 +231,7 @@ class Workbench(BaseApp):
                 screen.show_day()
 
     def go(self, mode: str) -> AwaitMount:
-        """Go to a screen.
-
-        A notice sent before the screen is mounted may be lost.
-        """
+        """Go to a screen. A notice sent before the screen is mounted may be lost."""
         mounted = self.switch_mode(mode)
         if kept := self._kept.pop(mode, None):
             cast("WorkbenchScreen", self.screen).restore_soon(kept)

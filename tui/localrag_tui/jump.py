@@ -41,31 +41,21 @@ _PLACE = re.compile(r"第?[0-9０-９〇一二三四五六七八九十百千]|�
 
 @dataclass(frozen=True, slots=True)
 class Offer:
-    """A possible place.
-
-    Attributes:
-        title: the matching name, or the provision as printed.
-        note: title or number of the law, or id of the document.
-    """
+    """A possible place."""
 
     spot: Spot
-    title: str
-    note: str = ""
+    title: str  # the matching name, or the provision as printed
+    note: str = ""  # title or number of the law, or id of the document
     preview: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class PlacesFound:
-    """The result of a look-up.
-
-    Attributes:
-        certain: whether the first may be taken at once: one provision was cited.
-        cause, cure: why nothing was found, and the cure; empty otherwise.
-    """
+    """The result of a look-up."""
 
     offers: tuple[Offer, ...] = ()
-    certain: bool = False
-    cause: str = ""
+    certain: bool = False  # whether the first may be taken at once: one provision was cited
+    cause: str = ""  # cause, cure: why nothing was found, and the cure; empty otherwise
     cure: str = ""
     complete: bool = True
 
@@ -73,11 +63,7 @@ class PlacesFound:
 def look_up(store: "CorpusStore", names: "LawNames", typed: str, law_id: str = "") -> PlacesFound:
     """Find places by name.
 
-    Args:
-        store: the corpus.
-        names: its laws.
-        typed: a citation, a law's name or number, a subject, a title, an id; or a part of a name.
-        law_id: the open law, for a bare 第三条.
+    `typed`: a citation, a law's name or number, a subject, a title, an id; or a part of a name.
     """
     typed = typed.strip()
     if not typed or len(typed) > _LONGEST:
@@ -205,8 +191,7 @@ def _distinct(offers: Iterable[Offer]) -> list[Offer]:
 class Finder(Vertical):
     """Finds a place; only the result of the newest text is shown.
 
-    Attributes:
-        law_id: the open law, for places without a law; "" for none.
+    `law_id`: the open law, for places without a law; "" for none.
     """
 
     BINDINGS: ClassVar[list[BindingType]] = [

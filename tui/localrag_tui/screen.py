@@ -30,13 +30,9 @@ def bench_of(part: MessagePump) -> "Workbench":
 
 @dataclass
 class Kept:
-    """The contents of a screen, for its successor in another language.
+    """The contents of a screen, for its successor in another language."""
 
-    Attributes:
-        typed: text by the id of its field.
-    """
-
-    typed: dict[str, str] = field(default_factory=dict)
+    typed: dict[str, str] = field(default_factory=dict)  # text by the id of its field
     spot: Spot | None = None
     more: object = None
 

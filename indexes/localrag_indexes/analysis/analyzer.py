@@ -31,20 +31,13 @@ _READINGS = 20
 
 
 class Morpheme(NamedTuple):
-    """A word of MeCab.
+    """A word of MeCab."""
 
-    Attributes:
-        surface: as written.
-        start, end: its span in the text.
-        kind: parts of speech, the general one first ("名詞-固有名詞-地名").
-        lemma: the dictionary form; the surface if UniDic does not have the word.
-    """
-
-    surface: str
-    start: int
+    surface: str  # as written
+    start: int  # start, end: its span in the text
     end: int
-    kind: str
-    lemma: str
+    kind: str  # parts of speech, the general one first ("名詞-固有名詞-地名")
+    lemma: str  # the dictionary form; the surface if UniDic does not have the word
 
 
 @cache

@@ -203,10 +203,8 @@ _COUNTING = re.compile(
 class PlainText:
     """A text in plain characters, and the way back.
 
-    Attributes:
-        original: as written.
-        text: the plain form.
-        offsets: for each character of `text` the original one, then the length of the original.
+    `original`: as written. `text`: the plain form. `offsets`: for each character of `text` the
+    original one, then the length of the original.
     """
 
     __slots__ = ("offsets", "original", "text")
@@ -340,10 +338,9 @@ def compact(text: str) -> str:
 def normalize_with_offsets(text: str) -> tuple[str, Sequence[int]]:
     """Normalise, and give the original character of each normalised one.
 
-    Returns:
-        ``normalize(text)`` and offsets, one more than it has characters: character i comes from the
-        original at ``offsets[i]``; the last entry is ``len(text)``. Split characters (㍻
-        to 平成) and joined ones (ｶﾞ to ガ) share an offset: use `original_span`.
+    Returns ``normalize(text)`` and offsets, one more than it has characters: character i comes from
+    the original at ``offsets[i]``; the last entry is ``len(text)``. Split characters (㍻ to 平成)
+    and joined ones (ｶﾞ to ガ) share an offset: use `original_span`.
     """
     normal = normalize(text)
     if normal == text:
@@ -444,10 +441,8 @@ def parse_numeral(text: str) -> int:
 
     It reads multiplicative kanji (三十六, 二千万), positional kanji (一九九一), zeros for skipped
     units (百〇九), formal kanji (`FORMAL_NUMERALS`), digits in any form (⑱), digits grouped by
-    commas, and mixtures (3億2千万, 7〇九).
-
-    Raises:
-        ValueError: the text is not exactly one numeral.
+    commas, and mixtures (3億2千万, 7〇九). Raises `ValueError` if the text is not exactly one
+    numeral.
     """
     digits = _GROUPED.sub(_without_commas, plain(text).translate(_SPELLINGS))
     digits = _ZEROS.sub(_without_skipped, digits)
@@ -462,11 +457,7 @@ def parse_numeral(text: str) -> int:
 
 
 def parse_year(text: str) -> int:
-    """Parse the year of an era; the first one is called 元年.
-
-    Raises:
-        ValueError: the text is no numeral.
-    """
+    """Parse the year of an era; the first one is called 元年. Raises `ValueError`."""
     return 1 if text == "元" else parse_numeral(text)
 
 
@@ -486,8 +477,7 @@ def in_digits(text: str) -> str:
 def to_kanji(number: int) -> str:
     """Write a number the way statutes number their provisions: 36 is 三十六, 1000 is 千.
 
-    Raises:
-        ValueError: the number is negative or not below 10^16.
+    Raises `ValueError` if the number is negative or not below 10^16.
     """
     if not 0 <= number < 10**16:
         raise ValueError(f"no kanji numeral for {number}")

@@ -47,11 +47,7 @@ about 10,000 on a graph answers faster, but loading it takes as long as 20 queri
 
 
 def require(package: str) -> None:
-    """Make sure that a package is installed.
-
-    Raises:
-        PackageMissing: it is not.
-    """
+    """Make sure that a package is installed. Raises `PackageMissing` if it is not."""
     if find_spec(package) is None:
         raise PackageMissing(package)
 
@@ -78,10 +74,8 @@ def save(path: Path, array: "NDArray[Any]") -> None:
 def load(path: Path, kind: str, shape: tuple[int | None, ...]) -> "NDArray[Any]":
     """Map a ``.npy`` file into memory.
 
-    None in `shape` accepts any length.
-
-    Raises:
-        IndexDamaged: the file cannot be read, or has another kind or shape.
+    None in `shape` accepts any length. Raises `IndexDamaged` if the file cannot be read, or has
+    another kind or shape.
     """
     import numpy as np
 
@@ -153,9 +147,8 @@ class TableWriter:
 class RowTable:
     """The rows of an index, mapped from its files.
 
-    Attributes:
-        keys: of each row, shape ``(r,)``.
-        starts: the rows of place p are ``starts[p]:starts[p + 1]``.
+    `keys`: of each row, shape ``(r,)``. `starts`: the rows of place p are ``starts[p]:starts[p +
+    1]``.
     """
 
     def __init__(
@@ -174,8 +167,7 @@ class RowTable:
     def open(cls, folder: Path, rows: int, count: int, attributes: Sequence[str]) -> Self:
         """Open the table of an index with `rows` rows and `count` texts.
 
-        Raises:
-            IndexDamaged, OSError: a file has changed.
+        Raises `IndexDamaged` or `OSError` if a file has changed.
         """
         codes = load(folder / CODES, "<i4", (len(attributes), rows))
         return cls(
@@ -194,8 +186,7 @@ class RowTable:
     ) -> "NDArray[np.bool_] | None":
         """Mark the rows that pass the filters, shape ``(r,)``; None if every row does.
 
-        Raises:
-            LookupError, ValueError: a file has changed.
+        Raises `LookupError` or `ValueError` if a file has changed.
         """
         import numpy as np
 

@@ -58,10 +58,8 @@ def open_chat(
     """Open the model that writes answers; None if the settings name none.
 
     `on_load`: called before and during the loading with the name, the bytes loaded, and the bytes
-    in all (0 for a model of a server). An error that it raises ends the loading.
-
-    Raises:
-        ModelUnusable: it cannot be used; the cure is named.
+    in all (0 for a model of a server). An error that it raises ends the loading. Raises
+    `ModelUnusable` if it cannot be used.
     """
     name = config.chat.model
     if not name:
@@ -106,11 +104,7 @@ def models_in_use(workspace: HasModels, config: Config) -> dict[str, str]:
 
 
 def open_embedder(workspace: HasModels, config: Config) -> "Embedder | None":
-    """Open the model for search by meaning, if there is one (see `embedder_name`).
-
-    Raises:
-        ModelUnusable: it cannot be used; the cure is named.
-    """
+    """Open the model for search by meaning, if there is one (see `embedder_name`)."""
     chosen = embedder_name(workspace, config)
     if not chosen:
         return None
@@ -120,11 +114,7 @@ def open_embedder(workspace: HasModels, config: Config) -> "Embedder | None":
 
 
 def embedder_id(workspace: HasModels, config: Config) -> str:
-    """The id of the model for search by meaning, without loading it; "" for none.
-
-    Raises:
-        ModelUnusable: no such model is installed.
-    """
+    """The id of the model for search by meaning, without loading it; "" for none."""
     chosen = embedder_name(workspace, config)
     if not chosen:
         return ""
@@ -134,11 +124,7 @@ def embedder_id(workspace: HasModels, config: Config) -> str:
 
 
 def open_reranker(workspace: HasModels, config: Config) -> "Reranker | None":
-    """Open the model that reranks the best hits; None if the settings name none.
-
-    Raises:
-        ModelUnusable: it cannot be used; the cure is named.
-    """
+    """Open the model that reranks the best hits; None if the settings name none."""
     if not config.reranking.model:
         return None
     with named():
@@ -149,8 +135,7 @@ def open_reranker(workspace: HasModels, config: Config) -> "Reranker | None":
 def check_models(workspace: HasModels, config: Config) -> Iterator[tuple[str, str, str, str]]:
     """Check the models in use without loading any; of a server, whether it has the model.
 
-    Yields:
-        The setting, the model, and cause and cure of a problem, both "" without one.
+    Yields the setting, the model, and cause and cure of a problem, both "" without one.
     """
     meaning = embedder_name(workspace, config)
     checks: tuple[tuple[str, str, Callable[[], object]], ...] = (
@@ -362,10 +347,8 @@ def named() -> Iterator[None]:
 def as_ours(error: ModelError) -> LocalragError:
     """The error of a model as an error of localrag.
 
-    Returns:
-        A `BusyError` if another process installs or removes the model. A `StorageError` if a file
-        or
-        folder cannot be written. Otherwise a `ModelUnusable`.
+    Returns a `BusyError` if another process installs or removes the model. A `StorageError` if a
+    file or folder cannot be written. Otherwise a `ModelUnusable`.
     """
     cause, cure = error.args
     fields = dict(error.fields)

@@ -194,28 +194,20 @@ def read(
 
 
 def stream(
-    path: Path,
+    path: Path,  # the file; its content must match its suffix
     *,
     limits: Limits = Limits(),  # noqa: B008 - immutable
     name: str | None = None,
-    after: int = 0,
+    after: int = 0,  # line of a `Mark` of the same content; reading resumes after it
     in_pieces: bool = False,
 ) -> Iterator[Outcome | LineBlock]:
     """Read a file lazily.
 
-    Args:
-        path: the file; its content must match its suffix.
-        limits: how much it may hold.
-        name: name for ids, sources and messages, such as the path inside an added folder; the file
-            name by default.
-        after: line of a `Mark` of the same content; reading resumes after it.
-        in_pieces: yield lines of dumps and statutes unread, as `LineBlock` and `Mark` in turn; read
-            them with `read_piece`.
-
-    Yields:
-        Documents in file order, each followed by its `Omission` objects. A `ReadFailure` for an
-            unreadable file, member or line; reading goes on. A `Mark` after each line from which
-            reading could resume. Nothing is raised.
+    `name`: name for ids, sources and messages, such as the path inside an added folder; the file
+    name by default. `in_pieces`: yield lines of dumps and statutes unread, as `LineBlock` and
+    `Mark` in turn; read them with `read_piece`. Yields documents in file order, each followed by
+    its `Omission` objects. A `ReadFailure` for an unreadable file, member or line; reading goes on.
+    A `Mark` after each line from which reading could resume. Nothing is raised.
     """
     name = one_line(name or path.name)
     yield from _told(name, lambda: _open(path, name, limits, after, in_pieces))

@@ -108,11 +108,7 @@ def apart(work: Callable[..., Result], *given: Any, seconds: int, memory_bytes: 
 
 
 class _Ended(Exception):  # noqa: N818 - never leaves this file
-    """The process is gone.
-
-    Attributes:
-        status: as in `subprocess`: negative for a signal.
-    """
+    """The process is gone. `status`: as in `subprocess`: negative for a signal."""
 
     def __init__(self, status: int) -> None:
         self.status = status
@@ -147,8 +143,6 @@ def _why(ended: _Ended, seconds: int, memory_bytes: int) -> InputError:
 
 
 class _Process:
-    """A working process and its pipes."""
-
     def __init__(self) -> None:
         path = [os.path.abspath(entry) for entry in sys.path]  # noqa: PTH100 - "" is this folder
         self._process = subprocess.Popen(  # noqa: S603 - ourselves
@@ -269,9 +263,8 @@ _HEAD = 20
 class Lines:
     """The unread lines of a file, after a given one.
 
-    Attributes:
-        first: the first readable line of `head` (UTF-8, and JSON if it begins an object). It shows
-            the content of the file. Without a readable line, the first one.
+    `first`: the first readable line of `head` (UTF-8, and JSON if it begins an object). It shows
+    the content of the file. Without a readable line, the first one.
     """
 
     def __init__(self, stream: IO[bytes], limits: Limits, after: int = 0) -> None:

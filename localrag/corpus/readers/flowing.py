@@ -113,15 +113,11 @@ def _is_open(line: str) -> bool:
 
 
 class Words(NamedTuple):
-    """Words of a text, for joining its lines.
+    """Words of a text, for joining its lines."""
 
-    Attributes:
-        known: its words in lower case, and options and paths inside lines.
-        keeps_hyphens: whether line ends split only compounds, without hyphenation.
-    """
-
+    # its words in lower case, and options and paths inside lines
     known: Container[str] = frozenset()
-    keeps_hyphens: bool = False
+    keeps_hyphens: bool = False  # whether line ends split only compounds, without hyphenation
 
 
 def words_of(lines: Sequence[str]) -> Words:

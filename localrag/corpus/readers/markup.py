@@ -131,8 +131,7 @@ def read_html(name: str, data: bytes, limits: Limits) -> Iterator[Document]:
 class _Page:
     """Writes the text of a page: a line per block, table cells separated by tabs.
 
-    Attributes:
-        left_out: counts of unread parts.
+    `left_out`: counts of unread parts.
     """
 
     def __init__(self) -> None:

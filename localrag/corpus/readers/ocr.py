@@ -59,19 +59,13 @@ _WIDE_BRACKETS = str.maketrans("()", "（）")
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """A line of print, or a column of vertical writing.
+    """A line of print, or a column of vertical writing."""
 
-    Attributes:
-        text: as read.
-        box: left, top, right, bottom in pixels, on the upright page.
-        confidence: of the engine, from 0 to 1.
-        vertical: whether it is a column.
-    """
-
-    text: str
+    text: str  # as read
+    # left, top, right, bottom in pixels, on the upright page
     box: tuple[float, float, float, float]
-    confidence: float
-    vertical: bool = False
+    confidence: float  # of the engine, from 0 to 1
+    vertical: bool = False  # whether it is a column
 
 
 class Engine(Protocol):
@@ -340,7 +334,6 @@ def _blank_between(before: str, after: str, blank: float) -> str:
 
 
 def _ink(image: "Image") -> "Image":
-    """Where there is ink (255) and where paper (0)."""
     import cv2
     import numpy as np
 

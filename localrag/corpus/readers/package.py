@@ -99,15 +99,10 @@ def number(text: str, default: int = 0) -> int:
 
 
 class Relation(NamedTuple):
-    """A relationship of a part.
+    """A relationship of a part."""
 
-    Attributes:
-        kind: the last word of its type: ``footnotes``.
-        target: name of the part, or an external address.
-    """
-
-    kind: str
-    target: str
+    kind: str  # the last word of its type: ``footnotes``
+    target: str  # name of the part, or an external address
 
 
 class Package:

@@ -45,9 +45,7 @@ class Heading(NamedTuple):
 class TextBuilder:
     """Collects the lines of a text.
 
-    Attributes:
-        headings: the lines added as headings.
-        length: characters so far, line ends included.
+    `headings`: the lines added as headings. `length`: characters so far, line ends included.
     """
 
     def __init__(self) -> None:
@@ -75,32 +73,21 @@ def prose(
     kind: str,
     text: str,
     title: str | None = None,
-    source: str = "",
+    source: str = "",  # the file; `id_` by default
     headings: Sequence[Heading] = (),
     pages: Sequence[int] = (),
-    confidences: Sequence[float | None] = (),
-    begin: int = 0,
+    confidences: Sequence[float | None] = (),  # of OCR, by page; None for a page with text
+    begin: int = 0,  # start of the first passage; text before it is not searched
     metadata: Mapping[str, str] | None = None,
-    omissions: Iterable[Omission] = (),
+    omissions: Iterable[Omission] = (),  # of the file; a count of 0 is dropped
     longest: int = _LONGEST,
 ) -> Document:
     """Make a document and cut its passages: one per section, long ones at sentence ends.
 
-    Args:
-        id_: id of the document.
-        kind: its format.
-        text: the full text.
-        title: as printed; the start of every header. By default the file name in `id_`.
-        source: the file; `id_` by default.
-        headings: in order, without overlaps.
-        pages: start of each page's passages, in characters; empty if unknown. No passage crosses
-            them.
-        confidences: of OCR, by page; None for a page with text.
-        begin: start of the first passage; text before it is not searched.
-        metadata: of the document.
-        omissions: of the file; a count of 0 is dropped.
-        longest: target size of a passage in bytes of UTF-8. Up to half more stays in one piece, to
-            avoid fragments.
+    `title`: as printed; the start of every header. By default the file name in `id_`. `pages`:
+    start of each page's passages, in characters; empty if unknown. No passage crosses them.
+    `longest`: target size of a passage in bytes of UTF-8. Up to half more stays in one piece, to
+    avoid fragments.
     """
     bounded(N_("id"), id_)
     title = bounded(N_("title"), stem(id_) if title is None else title)

@@ -42,31 +42,21 @@ from localrag.text.progress import ignore
 
 @dataclass(frozen=True, slots=True)
 class Missing:
-    """A declared file or folder that is missing.
-
-    Attributes:
-        hint: how to get it; may be "".
-    """
+    """A declared file or folder that is missing."""
 
     path: str
-    hint: str = ""
+    hint: str = ""  # how to get it; may be ""
 
 
 @dataclass(frozen=True, slots=True)
 class Brought:
-    """Result of bringing in a dataset.
-
-    Attributes:
-        new: splits with a new or changed file.
-        missing: neither in the folder nor in the workspace.
-        added, indexed: results for the corpus; None if it was missing.
-    """
+    """Result of bringing in a dataset."""
 
     dataset: Dataset
-    new: tuple[str, ...] = ()
+    new: tuple[str, ...] = ()  # splits with a new or changed file
     unchanged: tuple[str, ...] = ()
-    missing: tuple[Missing, ...] = ()
-    added: AddReport | None = None
+    missing: tuple[Missing, ...] = ()  # neither in the folder nor in the workspace
+    added: AddReport | None = None  # added, indexed: results for the corpus; None if it was missing
     indexed: IndexReport | None = None
 
     @property
@@ -79,25 +69,15 @@ class Brought:
 def add(
     workspace: Workspace,
     name_or_path: str,
-    folder: Path,
+    folder: Path,  # in the declared layout; parts may be missing
     config: Config,
     *,
     on_event: Listener = ignore,
 ) -> Brought:
-    """Bring in a folder's part of a dataset. Repeating it continues, or changes nothing.
+    """Bring in a folder's part of a dataset.
 
-    Args:
-        workspace: the target.
-        name_or_path: name of a dataset, or path of its declaration.
-        folder: in the declared layout; parts may be missing.
-        config: settings of the corpus.
-        on_event: receives the progress of the corpus.
-
-    Raises:
-        NotFoundError: the dataset or folder does not exist, or the folder has nothing of it.
-        InputError: a file has another hash, holds no questions, or is a link. It is not taken.
-        BusyError: another process brings it in, or writes the corpus.
-        StorageError: the disk is full or not writable. Earlier files are unchanged.
+    Repeating it continues, or changes nothing. Raises `NotFoundError`, `InputError`, `BusyError` or
+    `StorageError`.
     """
     dataset, declaration = _declared(workspace, name_or_path)
     files = [split.file for split in dataset.splits]
@@ -136,9 +116,8 @@ def add(
 def take(shelf: Shelf, dataset: Dataset, split: Split, content: bytes, source: str) -> bool:
     """Store the file of a split, if it is as declared; returns whether anything changed.
 
-    Raises:
-        InputError: it has another hash, or holds no questions.
-        StorageError: it cannot be written.
+    Raises `InputError` if it has another hash, or holds no questions, and `StorageError` if it
+    cannot be written.
     """
     require_hash(
         source,
@@ -163,9 +142,7 @@ def missing_of(dataset: Dataset, paths: Sequence[str]) -> tuple[Missing, ...]:
 def inside(folder: Path, relative: str) -> Path | None:
     """A file or folder below `folder`; None if it is missing.
 
-    Raises:
-        NotFoundError: the folder does not exist.
-        InputError: the path leads through a link, or cannot be read.
+    Raises `NotFoundError` or `InputError`.
     """
     try:
         if not folder.is_dir():
@@ -249,8 +226,7 @@ def _excerpts(shelf: Shelf, part: str, path: Path) -> Path:
 def as_documents(name: str, content: bytes) -> str:
     """The excerpts of a file as documents ``{id, title, text}``, one JSON object a line.
 
-    Raises:
-        InputError: a line is no excerpt; names the first.
+    Raises `InputError` if a line is no excerpt.
     """
     return "".join(json.dumps(one, ensure_ascii=False) + "\n" for one in _documents(name, content))
 

@@ -87,8 +87,7 @@ def declared() -> Mapping[str, Dataset]:
 def read_declaration(path: Path, name: str = "") -> Dataset:
     """Read the declaration of a dataset; without `name` the dataset has the name of the file.
 
-    Raises:
-        InputError: it is unreadable or invalid; names every fault.
+    Raises `InputError` if it is unreadable or invalid.
     """
     try:
         with path.open("rb") as file:

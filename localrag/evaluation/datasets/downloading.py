@@ -37,23 +37,12 @@ def download(
     workspace: Workspace,
     name_or_path: str,
     *,
-    on_progress: OnProgress = lambda *_: None,
+    on_progress: OnProgress = lambda *_: None,  # called with the bytes received
 ) -> Brought:
     """Download missing files of a dataset, and check their hashes.
 
-    An interrupted download continues if its hash is declared; otherwise it starts again.
-
-    Args:
-        workspace: the target.
-        name_or_path: name of a dataset, or path of a declaration in the workspace.
-        on_progress: called with the bytes received.
-
-    Raises:
-        NotFoundError: the dataset does not exist.
-        UsageError: no file has an address, or an address is not https.
-        InputError: the server fails, redirects to an address without https, or sends another file.
-        BusyError: another process brings the dataset in.
-        StorageError: the disk is full or not writable.
+    An interrupted download continues if its hash is declared; otherwise it starts again. Raises
+    `NotFoundError`, `UsageError`, `InputError`, `BusyError` or `StorageError`.
     """
     dataset, folder = find(workspace, name_or_path)
     if folder.parent != workspace.datasets:

@@ -84,15 +84,9 @@ def _own(workspace: Workspace) -> Iterator[Dataset | InputError]:
 def find(workspace: Workspace, name_or_path: str) -> FoundDataset:
     """Find a dataset.
 
-    Args:
-        workspace: holds the files of datasets with a name.
-        name_or_path: a name; the path of a declaration (``.toml``) with its files beside it; or the
-            path of a file of questions (`readers.choices`).
-
-    Raises:
-        NotFoundError: there is none.
-        InputError: the declaration is invalid, or the file holds no questions in JSON.
-        UsageError: the name is invalid.
+    `name_or_path`: a name; the path of a declaration (``.toml``) with its files beside it; or the
+    path of a file of questions (`readers.choices`). Raises `NotFoundError`, `InputError` or
+    `UsageError`.
     """
     path = _path(name_or_path)
     if path.suffix.lower() == ".toml":
@@ -121,36 +115,20 @@ def find(workspace: Workspace, name_or_path: str) -> FoundDataset:
 def load(
     workspace: Workspace,
     name_or_path: str,
-    split: str = "",
+    split: str = "",  # a name; by default the first split present
     file: Path | None = None,
     *,
     corpus: str = "",
     own_documents: bool = False,
     unanswerable: bool = False,
     gold_alone: bool = False,
-    limit: int = 0,
+    limit: int = 0,  # questions from the first, variants included; 0 for all
 ) -> Questions:
     """Read the questions of a dataset.
 
-    Args:
-        workspace: holds the dataset.
-        name_or_path: as in `find`.
-        split: a name; by default the first split present.
-        file: questions to read instead, in the format of the dataset. They are the user's own,
-            unless the hash is that of a split.
-        corpus: for ids of laws and documents in gold places; by default the one of the dataset.
-        own_documents: ask each question of its own documents only.
-        unanswerable: add to each question a variant without its supporting documents. Implies
-            `own_documents`.
-        gold_alone: accept questions without options, for their gold places.
-        limit: questions from the first, variants included; 0 for all.
-
-    Raises:
-        NotFoundError: the dataset, the file or documents of the questions are missing.
-        InputError: the file differs from its declaration or record, or a question is unusable;
-            names every defect.
-        UsageError: the split does not exist, or the questions have no or no supporting documents.
-        WorkspaceError: the record of received files is damaged.
+    `file`: questions to read instead, in the format of the dataset. They are the user's own, unless
+    the hash is that of a split. `corpus`: for ids of laws and documents in gold places; by default
+    the one of the dataset. Raises `NotFoundError`, `InputError`, `UsageError` or `WorkspaceError`.
     """
     dataset, folder = find(workspace, name_or_path)
     own_documents = own_documents or unanswerable
@@ -347,7 +325,6 @@ def _of_own_questions(dataset: Dataset, file: str, sha256: str) -> Dataset:
 
 @contextmanager
 def _opened(workspace: Workspace, corpus: str) -> Iterator[CorpusStore | None]:
-    """The store of a corpus; None if it does not exist."""
     place = workspace.corpus(corpus).store if corpus else None
     if place is None or not place.exists():
         yield None
@@ -369,13 +346,7 @@ def _law_names(workspace: Workspace, corpus: str) -> LawNames | None:
 
 
 def _titled(workspace: Workspace, corpus: str, *, every_text: bool) -> Titled:
-    """Documents of a corpus outside laws.
-
-    Args:
-        workspace: holds the corpus.
-        corpus: its name; may be "".
-        every_text: include texts even for unique titles.
-    """
+    """Documents of a corpus outside laws."""
     ids: dict[str, list[str]] = {}
     with _opened(workspace, corpus) as store:
         if store is None:
@@ -408,11 +379,7 @@ def _excerpted(store: CorpusStore) -> Iterator[tuple[str, str]]:
 
 
 def require_own_name(dataset: Dataset) -> None:
-    """Refuse a user's declaration with the name of a dataset of localrag.
-
-    Raises:
-        InputError: the name is taken.
-    """
+    """Refuse a user's declaration with the name of a dataset of localrag. Raises `InputError`."""
     if dataset.name in declared():
         raise InputError(
             N_("{dataset} is the name of a dataset that localrag declares."),

@@ -39,10 +39,7 @@ def read_synonyms(paths: Sequence[Path]) -> Synonyms:
     """Read dictionaries; a later one replaces the words of earlier ones.
 
     A word in several groups has the synonyms of all. These are the rules of chikkarpy, which needs
-    binary dictionaries.
-
-    Raises:
-        InputError: a file cannot be read, or a line has no word.
+    binary dictionaries. Raises `InputError` if a file cannot be read, or a line has no word.
     """
     return ChainMap(*(_read(path) for path in reversed(paths)))
 
@@ -102,21 +99,16 @@ Word = frozenset[str]
 
 
 class Dictionary(NamedTuple):
-    """An installed dictionary of Sudachi.
+    """An installed dictionary of Sudachi."""
 
-    Attributes:
-        name: "full", "core".
-    """
-
-    name: str
+    name: str  # "full", "core"
     version: str
 
 
 def installed_dictionary() -> Dictionary | None:
     """The dictionary for word segmentation: the official one, else the smaller one.
 
-    Returns:
-        None if a package is missing.
+    Returns None if a package is missing.
     """
     try:
         for package in _PACKAGES:
@@ -143,12 +135,8 @@ class Similarity:
     Source: aiishii/JEMHopQA, evaluate.py, `editdist`, after R4C (Inoue et al., 2020). A prediction
     ``Yes`` or ``No`` in this spelling is unlike any text, even YES, as in the script. The script
     allows 26 different words in two texts; here they are unlimited. Texts above 12,000 characters
-    are segmented in pieces.
-
-    Args:
-        dictionary: from `installed_dictionary`.
-        synonyms: from `read_synonyms`; the script uses those of Sudachi and
-            ``sample_user_dic.txt``.
+    are segmented in pieces. `synonyms`: from `read_synonyms`; the script uses those of Sudachi and
+    ``sample_user_dic.txt``.
     """
 
     def __init__(
@@ -217,14 +205,7 @@ if TYPE_CHECKING:
 
 
 def opened(synonyms: Sequence[Path] = ()) -> Measure:
-    """The measure with the installed packages.
-
-    Args:
-        synonyms: dictionaries for the similarity (`read_synonyms`).
-
-    Raises:
-        InputError: a dictionary cannot be read.
-    """
+    """The measure with the installed packages. Raises `InputError`."""
     dictionary = installed_dictionary()
     if dictionary is None:
         note = Fact(FactKind.SIMILARITY_LEFT_OUT, extra=EXTRA)
@@ -243,23 +224,15 @@ def opened(synonyms: Sequence[Path] = ()) -> Measure:
 
 
 def measure(
-    answer: str,
+    answer: str,  # its text; "" scores 0
     derivation: Sequence[Triple],
     question: Question,
-    similarity: Similarity | None,
+    similarity: Similarity | None,  # None if a package is missing
 ) -> Mapping[str, float]:
     """Figures of one answer, 0 to 1 each.
 
-    Args:
-        answer: its text; "" scores 0.
-        derivation: triples in any order.
-        question: with the right ones.
-        similarity: None if a package is missing.
-
-    Returns:
-        ``em`` and ``char_f1`` of the answer; with a similarity also ``similarity`` of the answer
-            and
-        `agreement` of the derivation.
+    Returns ``em`` and ``char_f1`` of the answer; with a similarity also ``similarity`` of the
+    answer and `agreement` of the derivation.
     """
     figures = {"em": exact(answer, question.answer), "char_f1": char_f1(answer, question.answer)}
     if similarity is None:
@@ -321,16 +294,8 @@ def agreement(
     any.
 
     Source: aiishii/JEMHopQA, evaluate.py, after R4C (Inoue et al., 2020, section 3), which finds
-    the same optimum by a linear programme.
-
-    Args:
-        predicted: in any order.
-        gold: in any order.
-        similarity: of a predicted and a right text.
-
-    Returns:
-        ``entity_precision``, ``entity_recall``, ``entity_f1``, and the same of ``relation`` and
-        ``full``.
+    the same optimum by a linear programme. Returns ``entity_precision``, ``entity_recall``,
+    ``entity_f1``, and the same of ``relation`` and ``full``.
     """
     import numpy as np
 

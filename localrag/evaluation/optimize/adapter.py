@@ -81,15 +81,11 @@ def example_of(question: Question, rollout: Rollout) -> dict[str, Any]:
 
 @dataclass(frozen=True, slots=True)
 class Reflection:
-    """A model that proposes instructions.
-
-    Attributes:
-        seed: of the sampling, with the number of the proposal.
-    """
+    """A model that proposes instructions."""
 
     resources: Shared
     language: Language
-    seed: int
+    seed: int  # of the sampling, with the number of the proposal
     objective: Objective
 
     def messages(self, instruction: str, examples: Sequence[Example]) -> tuple[Message, ...]:
@@ -119,12 +115,8 @@ class Reflection:
     def propose(self, messages: Sequence[Message], number: int) -> Proposal:
         """Ask for an instruction, twice if the reply is malformed.
 
-        Args:
-            messages: the prompt.
-            number: of the proposal; another number is sampled again.
-
-        Raises:
-            ModelUnusable: the model failed.
+        `number`: of the proposal; another number is sampled again. Raises `ModelUnusable` if the
+        model failed.
         """
         since = perf_counter()
         settings = self.resources.settings.model_copy(
@@ -172,11 +164,6 @@ class QueryAdapter:
     """`gepa.core.adapter.GEPAAdapter` for the writer of queries, with GEPA's callbacks.
 
     Every outcome goes through `Spending`, so none is paid for twice.
-
-    Attributes:
-        on_note: receives notes on what is left out.
-        candidates: scored on all validation questions; the seed first.
-        end: why GEPA was stopped; "" if it was not.
     """
 
     task: QueryTask
@@ -185,10 +172,11 @@ class QueryAdapter:
     spending: Spending
     on_candidate: Callable[[int, Candidate, bool], None]
     on_leak: Callable[[Leak], None]
-    on_note: Callable[[Fact], None]
+    on_note: Callable[[Fact], None]  # receives notes on what is left out
+    # scored on all validation questions; the seed first
     candidates: list[Candidate] = field(default_factory=list)
     refused: RefusedProposals = field(default_factory=RefusedProposals)
-    end: str = ""
+    end: str = ""  # why GEPA was stopped; "" if it was not
     _proposals: int = 0
     _tried: set[str] = field(default_factory=set)
     _outcomes: int = 0

@@ -32,11 +32,7 @@ class RunFolder:
 
     @classmethod
     def of(cls, workspace: Workspace, name: str) -> "RunFolder":
-        """The folder of a run by name.
-
-        Raises:
-            UsageError: the name is not valid for a file.
-        """
+        """The folder of a run by name. Raises `UsageError` if the name is not valid for a file."""
         prompt = optimised_path(workspace.prompts, name)
         return cls(name, workspace.runs / "optimize" / name, prompt)
 
@@ -46,12 +42,7 @@ class RunFolder:
         return self.path / "journal.jsonl"
 
     def held(self) -> AbstractContextManager[None]:
-        """Hold the right to write here; the system frees it when the process ends.
-
-        Raises:
-            BusyError: another process holds it.
-            StorageError: the folder cannot be written.
-        """
+        """Hold the right to write here; the system frees it when the process ends."""
         busy = BusyError(
             N_("Another process is optimising {name!r}."),
             N_("Wait until it has finished."),
@@ -62,10 +53,7 @@ class RunFolder:
     def begin(self, origin: Origin, *, restart: bool) -> None:
         """Prepare for outcomes with this `origin`; keep or replace earlier ones.
 
-        Raises:
-            UsageError: earlier outcomes have another origin, or the prompt was edited.
-            WorkspaceError: earlier outcomes have no origin, or are damaged.
-            StorageError: the folder cannot be written.
+        Raises `UsageError`, `WorkspaceError` or `StorageError`.
         """
         with storing(self.path):
             if restart:
@@ -89,37 +77,21 @@ class RunFolder:
             replace_text(self._origin, json.dumps(origin, ensure_ascii=False, indent=1))
 
     def write(self, outcome: Outcome) -> None:
-        """Write the report.
-
-        Raises:
-            StorageError: the folder cannot be written.
-        """
+        """Write the report. Raises `StorageError` if the folder cannot be written."""
         with storing(self.path):
             replace_text(self._report, _OUTCOME.dump_json(outcome, indent=1).decode())
 
     def outcome(self) -> Outcome | None:
-        """The last report; None if there is none.
-
-        Raises:
-            WorkspaceError: the report is damaged.
-        """
+        """The last report; None if there is none. Raises `WorkspaceError`."""
         return _read(self._report, _OUTCOME)
 
     def begun_with(self) -> Origin | None:
-        """The origin of the run; None if there is no run.
-
-        Raises:
-            WorkspaceError: it is damaged.
-        """
+        """The origin of the run; None if there is no run. Raises `WorkspaceError`."""
         return _read(self._origin, _ORIGIN)
 
     @property
     def prompt_is_foreign(self) -> bool:
-        """Whether the prompt of this name was not written by an optimisation.
-
-        Raises:
-            WorkspaceError: it is damaged.
-        """
+        """Whether the prompt of this name was not written by an optimisation."""
         if not self.prompt.exists():
             return False
         return not OptimisedPrompt.load(self.prompt.parent, self.name).is_made

@@ -50,24 +50,17 @@ _OFTEN = 6
 
 @dataclass(frozen=True, slots=True)
 class Leak:
-    """Wording of a question in a prompt.
+    """Wording of a question in a prompt."""
 
-    Attributes:
-        question: its id; "" for article numbers.
-        wording: shared letters (small letters and hiragana), or article numbers ("27_36").
-    """
-
-    question: str
-    wording: str
+    question: str  # its id; "" for article numbers
+    wording: str  # shared letters (small letters and hiragana), or article numbers ("27_36")
 
 
 class LeakageGuard:
     """Finds wording of questions, options and gold contexts in a prompt.
 
-    Args:
-        questions: for training and validation.
-        seed: the first prompt; its words are allowed.
-        names: names of the laws in the corpus; they are allowed.
+    `seed`: the first prompt; its words are allowed. `names`: names of the laws in the corpus; they
+    are allowed.
     """
 
     def __init__(self, questions: Iterable[Question], seed: str, names: LawNames) -> None:

@@ -43,12 +43,8 @@ _MADE: TypeAdapter[Rollout | Proposal] = TypeAdapter(Rollout | Proposal)
 class Outcomes:
     """Results of all model calls, by key; opened by ``with``.
 
-    Attributes:
-        torn: whether a last line, cut off by a kill, was dropped.
-
-    Raises:
-        WorkspaceError: a line is damaged.
-        StorageError: the file cannot be read or written. Earlier outcomes stay.
+    `torn`: whether a last line, cut off by a kill, was dropped. Raises `WorkspaceError` if a line
+    is damaged, and `StorageError` if the file cannot be read or written.
     """
 
     def __init__(self, path: Path) -> None:
@@ -100,10 +96,7 @@ def key_of(*parts: str) -> str:
 class Ended(BaseException):
     """The budget is spent.
 
-    It is not an `Exception`, because GEPA catches those and continues.
-
-    Attributes:
-        why: as in `Outcome.end`.
+    It is not an `Exception`, because GEPA catches those and continues. `why`: as in `Outcome.end`.
     """
 
     def __init__(self, why: str) -> None:
@@ -124,13 +117,7 @@ class Spending:
         plan: OptimisationPlan,
         on_spent: Callable[[Rollout | Proposal, bool], None],
     ) -> None:
-        """Begin with nothing spent.
-
-        Args:
-            journal: open.
-            plan: with the budget.
-            on_spent: receives each outcome, and whether an earlier start had paid for it.
-        """
+        """Begin with nothing spent."""
         self.calls = 0
         self.seconds = 0.0
         self.outcomes = 0
@@ -143,10 +130,6 @@ class Spending:
         """Make several outcomes in parallel, within the calls left; `once` pays for them.
 
         Outcomes are kept if one fails or the run is stopped.
-
-        Args:
-            wanted: by key, a function for each outcome.
-            parallel: outcomes at the same time.
         """
         unknown = [key for key in wanted if self._journal.get(key) is None]
         if parallel < 2 or len(unknown) < 2:
@@ -166,12 +149,7 @@ class Spending:
             pool.shutdown(cancel_futures=True)
 
     def once(self, key: str, kind: type[_Made], make: Callable[[], _Made]) -> _Made:
-        """The outcome of a key; made only if it is unknown.
-
-        Raises:
-            Ended: it would exceed the budget.
-            StorageError: it cannot be kept.
-        """
+        """The outcome of a key; made only if it is unknown. Raises `Ended` or `StorageError`."""
         kept = self._journal.get(key)
         if key in self._met:
             assert isinstance(kept, kind)

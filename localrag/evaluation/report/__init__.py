@@ -60,11 +60,7 @@ def write(evaluation: Evaluation, folder: Path) -> None:
     """Write report.md, report.svg and finally report.json into a folder.
 
     An equal report is left unchanged. Without matplotlib there is no plot; log and report say so.
-
-    Raises:
-        InputError: results are incomplete, or hold text that is not Unicode.
-        UsageError: scipy is missing.
-        StorageError: the folder cannot be written. Each file is whole or missing.
+    Raises `InputError`, `UsageError` or `StorageError`.
     """
     report = Report(_FORMAT, figures(evaluation), evaluation)
     try:
@@ -112,10 +108,7 @@ def _is_there(folder: Path, written: bytes) -> bool:
 def load(folder: Path) -> Evaluation:
     """Read the evaluation behind the report in this folder.
 
-    Raises:
-        NotFoundError: the folder holds no report.
-        WorkspaceError: the report is damaged, or of another version.
-        InputError: results are incomplete.
+    Raises `NotFoundError`, `WorkspaceError` or `InputError`.
     """
     return _checked(folder, _stored.validate_json).evaluation
 
@@ -123,9 +116,7 @@ def load(folder: Path) -> Evaluation:
 def read(folder: Path) -> Report:
     """Read the report in this folder; figures of earlier versions are computed again.
 
-    Raises:
-        NotFoundError, WorkspaceError, InputError: as for `load`.
-        UsageError: figures must be computed, and scipy is missing.
+    Raises `NotFoundError`, `WorkspaceError`, `InputError` or `UsageError`.
     """
 
     def understood(content: bytes) -> Report:

@@ -66,15 +66,11 @@ Block = ReportText | Items | Table | Picture
 
 @dataclass(frozen=True, slots=True)
 class ReportSection:
-    """Blocks under a heading.
-
-    Attributes:
-        level: of the heading, from 1.
-    """
+    """Blocks under a heading."""
 
     title: str
     blocks: Sequence[Block]
-    level: int = 2
+    level: int = 2  # of the heading, from 1
 
 
 def markdown(sections: Iterable[ReportSection]) -> str:

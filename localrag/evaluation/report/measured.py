@@ -33,15 +33,11 @@ AGAIN = N_("Give the command of the evaluation again: answers that are there are
 
 @dataclass(frozen=True, slots=True)
 class Answers:
-    """All answers of one entry.
-
-    Attributes:
-        questions: in the order of the dataset.
-        by_question: results of each in all orders of options, from 0.
-    """
+    """All answers of one entry."""
 
     entry: Entry
-    questions: tuple[Question, ...]
+    questions: tuple[Question, ...]  # in the order of the dataset
+    # results of each in all orders of options, from 0
     by_question: Mapping[str, tuple[Result, ...]]
 
     def all(self) -> list[Result]:
@@ -62,11 +58,7 @@ class Answers:
 
 
 def answers_of(evaluation: Evaluation) -> list[Answers]:
-    """Group the results of every entry by question.
-
-    Raises:
-        InputError: entries share a name, or results are incomplete.
-    """
+    """Group the results of every entry by question. Raises `InputError`."""
     names = Counter(entry.name for entry in evaluation.entries)
     for name, times in names.items():
         if times > 1:
@@ -127,19 +119,15 @@ def _answers(evaluation: Evaluation, entry: Entry) -> Answers:
 
 @dataclass(frozen=True, slots=True)
 class Costs:
-    """Cost of one answer.
-
-    Attributes:
-        calls, prompt, cached, completion: means of calls (with retries) and tokens.
-        median_seconds, p95_seconds: wall time; the 95th percentile by nearest rank.
-    """
+    """Cost of one answer."""
 
     n: int
-    calls: float
+    calls: float  # calls, prompt, cached, completion: means of calls (with retries) and tokens
     retries: int
     prompt: float
     cached: float
     completion: float
+    # median_seconds, p95_seconds: wall time; the 95th percentile by nearest rank
     median_seconds: float
     p95_seconds: float
 
@@ -167,28 +155,19 @@ CHANCE = "chance"
 
 @dataclass(frozen=True, slots=True)
 class Position:
-    """One position among the options.
-
-    Attributes:
-        right: answers for which it was right.
-    """
+    """One position among the options."""
 
     label: str
     chosen: int
-    right: int
+    right: int  # answers for which it was right
 
 
 @dataclass(frozen=True, slots=True)
 class Baseline:
-    """Score of answers that ignore the question.
+    """Score of answers that ignore the question."""
 
-    Attributes:
-        name: `CHANCE`, or "always a".
-        position: label of the constant choice; "" for chance.
-    """
-
-    name: str
-    position: str
+    name: str  # `CHANCE`, or "always a"
+    position: str  # label of the constant choice; "" for chance
     score: Estimate
 
 
@@ -248,14 +227,10 @@ SHARE = 0.05
 
 @dataclass(frozen=True, slots=True)
 class Note:
-    """A note in the traces of several answers.
-
-    Attributes:
-        fact: None if the answers differ in its fields. Results keep the exact facts.
-    """
+    """A note in the traces of several answers."""
 
     kind: FactKind
-    fact: Fact | None
+    fact: Fact | None  # None if the answers differ in its fields. Results keep the exact facts
     answers: int
 
     @property
@@ -286,9 +261,6 @@ def common(entries: Iterable[tuple[Sequence[Note], int]]) -> list[Note]:
     """Notes of at least `SHARE` of the answers of an entry, in their order.
 
     A note on one of several answers is never common.
-
-    Args:
-        entries: for each its `counts`, and its number of answers.
     """
     held = list(entries)
     keys = {
@@ -327,42 +299,28 @@ APART = (ANSWERABLE, "type", "answer")
 
 @dataclass(frozen=True, slots=True)
 class Searched:
-    """A stage's readings of the hits.
+    """A stage's readings of the hits."""
 
-    Attributes:
-        found: by reading, queries whose hits held the gold triple.
-        of_found, of_missed: shares by reading; may be empty.
-    """
-
-    found: Mapping[StageReading, int]
+    found: Mapping[StageReading, int]  # by reading, queries whose hits held the gold triple
     missed: Mapping[StageReading, int]
     gold: Estimate
+    # of_found, of_missed: shares by reading; may be empty
     of_found: Mapping[StageReading, Estimate]
     of_missed: Mapping[StageReading, Estimate]
 
 
 @dataclass(frozen=True, slots=True)
 class Measured:
-    """Measures of answers to some questions.
-
-    Attributes:
-        figures: of the dataset's measure, by name.
-        not_found: share of questions without a finding.
-        quoted: share of questions with quotations only.
-        answered: score of the others, without failures; may be None.
-        verdicts: share of each verdict, by source.
-        agreement: share of equal verdicts of code and judge.
-        unjudged: answers without a verdict of the judge.
-    """
+    """Measures of answers to some questions."""
 
     n: int
-    figures: Mapping[str, Estimate]
-    not_found: Estimate
-    quoted: Estimate
-    answered: Estimate | None
-    verdicts: Mapping[str, Mapping[str, Estimate]]
-    agreement: Estimate | None
-    unjudged: int
+    figures: Mapping[str, Estimate]  # of the dataset's measure, by name
+    not_found: Estimate  # share of questions without a finding
+    quoted: Estimate  # share of questions with quotations only
+    answered: Estimate | None  # score of the others, without failures; may be None
+    verdicts: Mapping[str, Mapping[str, Estimate]]  # share of each verdict, by source
+    agreement: Estimate | None  # share of equal verdicts of code and judge
+    unjudged: int  # answers without a verdict of the judge
     searched: Mapping[Stage, Searched]
     unsought: int
 
@@ -412,18 +370,13 @@ def _of(asked: Sequence[Sequence[Result]]) -> Measured | None:
 
 @dataclass(frozen=True, slots=True)
 class Refusals:
-    """Refusals of questions.
-
-    Attributes:
-        refused: share with nothing found, or with an unsupported answer.
-        quoted: share with quotations only.
-    """
+    """Refusals of questions."""
 
     n: int
-    refused: Estimate
+    refused: Estimate  # share with nothing found, or with an unsupported answer
     not_found: Estimate
     unsupported: Estimate
-    quoted: Estimate
+    quoted: Estimate  # share with quotations only
     supported: Estimate
 
 
@@ -499,6 +452,5 @@ def _means(asked: Sequence[Sequence[Result]], values: Mapping[str, _Value]) -> d
 
 
 def _mean(asked: Sequence[Sequence[Result]], value: _Value) -> Estimate | None:
-    """Mean over questions with a known value."""
     values = [[found for one in results if (found := value(one)) is not None] for results in asked]
     return score([found for found in values if found])

@@ -37,10 +37,7 @@ _WIDTH, _ROW, _FRAME, _MATRIX = 7.0, 0.28, 1.0, 2.6
 def plotted(figures: Figures) -> str:
     """Draw the figures as SVG; equal figures give equal text.
 
-    Names stay text, in a font of the reader.
-
-    Raises:
-        ImportError: matplotlib is missing.
+    Names stay text, in a font of the reader. Raises `ImportError` if matplotlib is missing.
     """
     import matplotlib
     from matplotlib.figure import Figure

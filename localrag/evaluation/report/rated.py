@@ -36,41 +36,29 @@ _MEASURES = {
 
 @dataclass(frozen=True, slots=True)
 class RatedPair:
-    """Two entries on the same questions, by one measure.
-
-    Attributes:
-        difference: first minus second, in shares of 100.
-        wins, ties, losses: questions rated higher, equal or lower, over both orders.
-        p: of a sign test without ties (exact, two-sided).
-        adjusted: after Holm, over all pairs and measures of the report.
-    """
+    """Two entries on the same questions, by one measure."""
 
     first: str
     second: str
     measure: str
-    difference: Estimate | None
-    wins: int
+    difference: Estimate | None  # first minus second, in shares of 100
+    wins: int  # wins, ties, losses: questions rated higher, equal or lower, over both orders
     ties: int
     losses: int
-    p: float
-    adjusted: float
+    p: float  # of a sign test without ties (exact, two-sided)
+    adjusted: float  # after Holm, over all pairs and measures of the report
 
 
 @dataclass(frozen=True, slots=True)
 class Rated:
-    """Ratings of a judge.
+    """Ratings of a judge."""
 
-    Attributes:
-        entries: mean rating by entry and measure, in shares of 100.
-        agreement: by measure, how often both orders give the same preference.
-        unrated: those without ratings in an order.
-    """
-
+    # mean rating by entry and measure, in shares of 100
     entries: Mapping[str, Mapping[str, Estimate]]
     pairs: Sequence[RatedPair]
-    agreement: Mapping[str, Estimate]
+    agreement: Mapping[str, Estimate]  # by measure, how often both orders give the same preference
     pairs_of_answers: int
-    unrated: int
+    unrated: int  # those without ratings in an order
 
 
 def rated(ratings: Sequence[PairRating]) -> Rated | None:
@@ -106,12 +94,7 @@ def rated(ratings: Sequence[PairRating]) -> Rated | None:
 
 
 def blocks(found: Rated | None, judge: Mapping[str, object]) -> list[Block]:
-    """Tables of ratings.
-
-    Args:
-        found: the ratings; may be None.
-        judge: what the ratings depend on, by dotted name.
-    """
+    """Tables of ratings. `found`: the ratings; may be None."""
     if found is None:
         return []
     head = _(
@@ -213,7 +196,6 @@ def _agreement(ratings: Iterable[PairRating], measure: str) -> Estimate | None:
 
 
 def _gap(scores: tuple[int, int]) -> int:
-    """First minus second."""
     first, second = scores
     return first - second
 

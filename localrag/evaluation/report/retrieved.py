@@ -57,16 +57,12 @@ def _hit(result: Result, stage: str, found: _Found, depth: int) -> float:
 
 @dataclass(frozen=True, slots=True)
 class GoldShown:
-    """Share of gold places shown to a model, over all searches of a question.
+    """Share of gold places shown to a model, over all searches of a question."""
 
-    Attributes:
-        any_found, all_found: share of questions with any or all of their gold places.
-        recall: mean share of a question's gold places.
-    """
-
+    # any_found, all_found: share of questions with any or all of their gold places
     any_found: Estimate
     all_found: Estimate
-    recall: Estimate
+    recall: Estimate  # mean share of a question's gold places
 
 
 def shown(answers: Answers) -> GoldShown | None:

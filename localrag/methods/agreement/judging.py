@@ -23,26 +23,17 @@ from localrag_indexes.analysis.analyzer import split_sentences
 
 @dataclass(frozen=True, slots=True)
 class SignWeights:
-    """The weight of each sign, fitted by ``scripts/train_statute_lexical.py``.
+    """The weight of each sign, fitted by ``scripts/train_statute_lexical.py``."""
 
-    Attributes:
-        statements: for `STATEMENT_SIGNS`.
-        citations: for `CITATION_SIGNS`.
-    """
-
-    statements: Mapping[str, float]
-    citations: Mapping[str, float]
+    statements: Mapping[str, float]  # for `STATEMENT_SIGNS`
+    citations: Mapping[str, float]  # for `CITATION_SIGNS`
 
 
 class FittedWeights(NamedTuple):
-    """All weights of the package.
+    """All weights of the package."""
 
-    Attributes:
-        everything: fitted on all training questions.
-        without: by the mark of a training question, the weights fitted without it.
-    """
-
-    everything: SignWeights
+    everything: SignWeights  # fitted on all training questions
+    # by the mark of a training question, the weights fitted without it
     without: Mapping[str, SignWeights]
 
 

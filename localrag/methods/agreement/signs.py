@@ -50,56 +50,35 @@ class ObservationKind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Observation:
-    """An observation for or against an option's agreement with the law.
-
-    Attributes:
-        agrees: whether it speaks for agreement.
-        said: the words of the option.
-        law: the words of the law; "" without any.
-    """
+    """An observation for or against an option's agreement with the law."""
 
     kind: ObservationKind
-    agrees: bool
-    said: str = ""
-    law: str = ""
+    agrees: bool  # whether it speaks for agreement
+    said: str = ""  # the words of the option
+    law: str = ""  # the words of the law; "" without any
 
 
 @dataclass(frozen=True, slots=True)
 class Signs:
-    """The observations on one option.
+    """The observations on one option."""
 
-    Attributes:
-        values: by name of the sign; higher speaks for agreement with the law.
-        provision: the nearest provision; None without one.
-        findings: the signs that can be put in words.
-    """
-
-    values: Mapping[str, float]
-    provision: LawText | None
-    findings: tuple[Observation, ...]
+    values: Mapping[str, float]  # by name of the sign; higher speaks for agreement with the law
+    provision: LawText | None  # the nearest provision; None without one
+    findings: tuple[Observation, ...]  # the signs that can be put in words
 
 
 @dataclass(frozen=True, slots=True)
 class OptionJudgement:
-    """How far one option agrees with the law.
+    """How far one option agrees with the law."""
 
-    Attributes:
-        agreement: log-odds, comparable within one question only.
-        share: probability that the question wants this option, 0 to 1; together 1. Its quality is
-            in
-            the figures of the weights.
-        provision: the nearest provision; None without one.
-        quote: verbatim words of the provision; "" without one.
-        start: where the quote begins in the document or context; -1 without one.
-        findings: what speaks for or against it.
-    """
-
-    agreement: float
+    agreement: float  # log-odds, comparable within one question only
+    # probability that the question wants this option, 0 to 1; together 1. Its quality is in the
+    # figures of the weights
     share: float
-    provision: LawText | None
-    quote: str
-    start: int
-    findings: tuple[Observation, ...]
+    provision: LawText | None  # the nearest provision; None without one
+    quote: str  # verbatim words of the provision; "" without one
+    start: int  # where the quote begins in the document or context; -1 without one
+    findings: tuple[Observation, ...]  # what speaks for or against it
 
 
 _WORDS = {
@@ -156,11 +135,7 @@ _TELLING = {
 def signs_of_statements(
     question: str, options: Sequence[str], provisions: Sequence[LawText]
 ) -> list[Signs]:
-    """Observe each option.
-
-    Returns:
-        Values for `STATEMENT_SIGNS`; all are 0 without a provision.
-    """
+    """Observe each option. Returns values for `STATEMENT_SIGNS`; all are 0 without a provision."""
     law = _Law(evidence_for(question, options, provisions))
     asked = content_terms(question)
     held_by = Counter(term for option in options for term in content_terms(option))
@@ -195,20 +170,13 @@ class _Law:
 
 @dataclass(frozen=True)
 class _OptionBesideLaw:
-    """One option compared with the law.
-
-    Attributes:
-        weights: of its terms that the question does not have; rarer among the options is more.
-        own_weight: of a term that no other option has.
-        own_pairs: pairs of letters that not all options have.
-    """
-
     question: str
     option: str
     law: _Law
+    # of its terms that the question does not have; rarer among the options is more
     weights: Mapping[str, float]
-    own_weight: float
-    own_pairs: frozenset[str]
+    own_weight: float  # of a term that no other option has
+    own_pairs: frozenset[str]  # pairs of letters that not all options have
 
     def signs(self) -> Signs:
         if not self.law.evidence:
@@ -295,16 +263,11 @@ _SIZES = (2, 3)
 
 @dataclass(frozen=True, slots=True)
 class _Place:
-    """A provision as an option names it.
+    """A provision as an option names it."""
 
-    Attributes:
-        law: its name as written, or "".
-        part: "本文", "ただし書" …; "" for the whole.
-    """
-
-    law: str
+    law: str  # its name as written, or ""
     locator: Locator
-    part: str
+    part: str  # "本文", "ただし書" …; "" for the whole
 
 
 def names_provisions(options: Sequence[str]) -> bool:
@@ -317,8 +280,7 @@ def signs_of_citations(
 ) -> list[Signs]:
     """Observe each option.
 
-    Returns:
-        Values for `CITATION_SIGNS`; those of its words are 0 without the provision.
+    Returns values for `CITATION_SIGNS`; those of its words are 0 without the provision.
     """
     asked = _WantedProvision(question)
     return [_signs(asked, _place(option), provisions) for option in options]
@@ -327,9 +289,8 @@ def signs_of_citations(
 class _WantedProvision:
     """The provision wanted by a question.
 
-    Attributes:
-        focus: the last clause before the verb, which describes the provision. The clauses before it
-            describe the case.
+    `focus`: the last clause before the verb, which describes the provision. The clauses before it
+    describe the case.
     """
 
     def __init__(self, question: str) -> None:

@@ -41,17 +41,11 @@ def compare(
 ) -> Decision | None:
     """Compute the answer to a comparison.
 
-    Args:
-        comparison: its kind.
-        sides: at least two; for a condition one is enough.
-        condition: for EACH, ANY and WHICH the condition in words (「20世紀」, 「100人以上」,
-            「東京都」, 「小説家」). For SAME and DIFFERENT the aspect (「年」, 「都道府県」,
-            「学年」), empty for the whole value. Other kinds ignore it.
-
-    Returns:
-        None if a value cannot be read, the kinds differ, or code cannot decide. If the values
-        are
-        equal, `side` is None and `because` says so.
+    `sides`: at least two; for a condition one is enough. `condition`: for EACH, ANY and WHICH the
+    condition in words (「20世紀」, 「100人以上」, 「東京都」, 「小説家」). For SAME and DIFFERENT
+    the aspect (「年」, 「都道府県」, 「学年」), empty for the whole value. Other kinds ignore it.
+    Returns None if a value cannot be read, the kinds differ, or code cannot decide. If the values
+    are equal, `side` is None and `because` says so.
     """
     if not sides or not all(any(map(str.strip, side.objects)) for side in sides):
         return None
@@ -124,19 +118,13 @@ _AROUND_PLACE = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class When:
-    """A condition on time.
+    """A condition on time."""
 
-    Attributes:
-        spans: the matching days, one span for each reading (1900年代); () for months.
-        months: of any year, 1 to 12.
-        named: its words.
-        rest: the rest of the condition.
-    """
-
+    # the matching days, one span for each reading (1900年代); () for months
     spans: tuple[Interval[Day], ...]
-    months: tuple[int, ...]
-    named: str
-    rest: str
+    months: tuple[int, ...]  # of any year, 1 to 12
+    named: str  # its words
+    rest: str  # the rest of the condition
 
 
 def meets(side: Side, condition: str) -> Decision:

@@ -43,19 +43,13 @@ _ADDRESS = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Address:
-    """A place, from the largest part of its address to the smallest.
+    """A place, from the largest part of its address to the smallest."""
 
-    Attributes:
-        parts: prefecture, county, city, ward, town, as far as they are named, and the rest. Parts
-            of a
-            foreign place are divided by 「・」 and 「、」.
-        text: as written, normalised, without a note.
-        note: in brackets behind it, or "".
-    """
-
+    # prefecture, county, city, ward, town, as far as they are named, and the rest. Parts of a
+    # foreign place are divided by 「・」 and 「、」
     parts: tuple[str, ...]
-    text: str
-    note: str = ""
+    text: str  # as written, normalised, without a note
+    note: str = ""  # in brackets behind it, or ""
 
     @property
     def prefecture(self) -> str | None:
@@ -241,15 +235,8 @@ _WORDS = (
 def narrowed(text: str, asked: str) -> str:
     """Cut an object down to the part asked for.
 
-    Args:
-        text: the object as written.
-        asked: the end of the question or a predicate: 「何年ですか」, 「何県何市」, 「年月日」,
-            「所在地の区」, 「何大学」, 「何型」, 「約何日」.
-
-    Returns:
-        The part, or the whole text if there is no such part. Dates are in western years, without
-        the
-        year of the era in brackets.
+    Returns the part, or the whole text if there is no such part. Dates are in western years,
+    without the year of the era in brackets.
     """
     if len(text) > LONGEST:
         return text

@@ -67,17 +67,11 @@ _LONGEST_QUESTION = 200
 
 
 class FoundSentence(NamedTuple):
-    """A sentence found for a question.
+    """A sentence found for a question."""
 
-    Attributes:
-        question: in words.
-        sentence: numbered when a model reads it.
-        supplement: its supplementary context, or "".
-    """
-
-    question: str
-    sentence: Sentence
-    supplement: str = ""
+    question: str  # in words
+    sentence: Sentence  # numbered when a model reads it
+    supplement: str = ""  # its supplementary context, or ""
 
     @property
     def place(self) -> tuple[str, int]:
@@ -102,8 +96,7 @@ def documents(case: Case, toolkit: Toolkit) -> tuple[Hit, ...]:
 def questions(case: Case, toolkit: Toolkit) -> tuple[str, ...]:
     """Step 2: have the model ask questions that check the claim.
 
-    Returns:
-        Each once. The claim itself, with an event, if a reply is malformed twice or wordless.
+    Returns each once. The claim itself, with an event, if a reply is malformed twice or wordless.
     """
     most = FactCheckSettings.of(case.settings).questions
     messages = toolkit.prompt(

@@ -59,17 +59,11 @@ _SPEAKS_OF = 0.3
 
 @dataclass(frozen=True, slots=True)
 class ComparedSentence:
-    """A sentence compared with a claim by code.
+    """A sentence compared with a claim by code."""
 
-    Attributes:
-        differs: the parts of the claim that it contradicts.
-        speaks: whether it is about the claim.
-        carries: whether it states the claim.
-    """
-
-    differs: tuple[Mismatch, ...]
-    speaks: bool
-    carries: bool
+    differs: tuple[Mismatch, ...]  # the parts of the claim that it contradicts
+    speaks: bool  # whether it is about the claim
+    carries: bool  # whether it states the claim
 
     @property
     def refutes(self) -> bool:
@@ -156,17 +150,12 @@ _SAYS: dict[Language, dict[Veracity, str]] = {
 
 
 class VerdictReply(BaseModel):
-    """The reply of the final call.
+    """The reply of the final call."""
 
-    Attributes:
-        sentences: the numbers of the sentences behind the verdict; `_shape` limits them.
-        reason: comes first: the label follows from it.
-        label: the verdict.
-    """
-
-    sentences: list[int]
+    sentences: list[int]  # the numbers of the sentences behind the verdict; `_shape` limits them
+    # comes first: the label follows from it
     reason: Annotated[str, Field(min_length=1, max_length=LONGEST_REASON)]
-    label: VerdictLabel
+    label: VerdictLabel  # the verdict
 
 
 def concluded(

@@ -33,17 +33,11 @@ _REFERENCE = re.compile(r"(?<![a-z0-9_])answer[ _]?([0-9]{1,9})(?![a-z0-9_])", r
 
 @dataclass(frozen=True, slots=True)
 class SubQuery:
-    """A query with a single answer.
+    """A query with a single answer."""
 
-    Attributes:
-        number: from 1.
-        text: in words.
-        subject, predicate: of the triple that answers it; "" if the model named none.
-    """
-
-    number: int
-    text: str
-    subject: str
+    number: int  # from 1
+    text: str  # in words
+    subject: str  # subject, predicate: of the triple that answers it; "" if the model named none
     predicate: str
 
     @property
@@ -75,34 +69,21 @@ def filled(text: str, answers: Mapping[int, str]) -> str:
 
 @dataclass(frozen=True, slots=True)
 class FoundTriple:
-    """A triple that a stage found for a query.
+    """A triple that a stage found for a query."""
 
-    Attributes:
-        triple: the answer.
-        answer: for later queries: of several objects, the meant one.
-        citation: checked by code; None if the model remembers the triple.
-        other: the subject of the citation, if it is not the one asked for.
-    """
-
-    triple: Triple
-    answer: str
-    citation: Citation | None = None
-    other: str | None = None
+    triple: Triple  # the answer
+    answer: str  # for later queries: of several objects, the meant one
+    citation: Citation | None = None  # checked by code; None if the model remembers the triple
+    other: str | None = None  # the subject of the citation, if it is not the one asked for
 
 
 @dataclass(frozen=True, slots=True)
 class AskedQuery:
-    """A query and its result.
+    """A query and its result."""
 
-    Attributes:
-        query: with the answers of earlier queries, if it was asked.
-        tried: the stages it was asked of, in order.
-        reading: the triple of the last of them; None if no stage found one.
-    """
-
-    query: SubQuery
-    tried: tuple[Stage, ...] = ()
-    reading: FoundTriple | None = None
+    query: SubQuery  # with the answers of earlier queries, if it was asked
+    tried: tuple[Stage, ...] = ()  # the stages it was asked of, in order
+    reading: FoundTriple | None = None  # the triple of the last of them; None if no stage found one
 
     @property
     def stage(self) -> Stage | None:

@@ -50,19 +50,10 @@ _LONGEST = 500
 
 
 class _AnalysedQuestion(NamedTuple):
-    """The result of the analysis.
-
-    Attributes:
-        found: possible answers, best fit first.
-        events: what was left out.
-        doubt: why none of them is an answer; None if the first is.
-        query: for the trace: the names found, and the triples with the best fit.
-    """
-
-    found: Sequence[TripleAnswer]
-    events: Sequence[Fact]
-    doubt: Fact | None
-    query: str = ""
+    found: Sequence[TripleAnswer]  # possible answers, best fit first
+    events: Sequence[Fact]  # what was left out
+    doubt: Fact | None  # why none of them is an answer; None if the first is
+    query: str = ""  # for the trace: the names found, and the triples with the best fit
 
 
 @register(

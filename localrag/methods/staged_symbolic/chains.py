@@ -52,23 +52,12 @@ _AND_BEHIND = re.compile(r"[』」]?[とや、]")
 
 
 class _Question(NamedTuple):
-    """A question seen from one name in it.
-
-    Attributes:
-        name: where paths begin.
-        written: the name, as the question writes it.
-        text: normalised, the name masked.
-        tail: the text after the name.
-        words: with meaning, without the name.
-        weights: of the words.
-    """
-
-    name: SubjectMention
-    written: str
-    text: str
-    tail: str
-    words: tuple[Term, ...]
-    weights: tuple[float, ...]
+    name: SubjectMention  # where paths begin
+    written: str  # the name, as the question writes it
+    text: str  # normalised, the name masked
+    tail: str  # the text after the name
+    words: tuple[Term, ...]  # with meaning, without the name
+    weights: tuple[float, ...]  # of the words
 
 
 _Path = tuple[KnownTriple, ...]
@@ -181,9 +170,8 @@ def _unsaid(
 ) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """The words after the name that no triple covers.
 
-    Returns:
-        Words without their step or condition, and words that only describe (寺を開いた僧). A kind
-        of thing is neither (本を書いた作家), unless it is a step itself (Xの会社の).
+    Returns words without their step or condition, and words that only describe (寺を開いた僧). A
+    kind of thing is neither (本を書いた作家), unless it is a step itself (Xの会社の).
     """
     missing = [word.text for word in _out_of_order(question, path)]
     missing += [word.text for word in _without_step(question, path)]

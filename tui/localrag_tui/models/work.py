@@ -29,7 +29,6 @@ Tell = Callable[[object], None]
 
 @contextmanager
 def _models(workspace: Workspace) -> "Iterator[ModelStore]":
-    """The models of a workspace; errors become errors of localrag."""
     from localrag.corpus.inference.opening import named
     from localrag_models.store import ModelStore
 
@@ -94,11 +93,7 @@ def verify_models(tell: Tell, workspace: Workspace, names: Sequence[str]) -> Job
 
 
 def remove_model(workspace: Workspace, name: str) -> None:
-    """Remove a model, or the rest of a stopped pull.
-
-    Raises:
-        LocalragError: it cannot be removed.
-    """
+    """Remove a model, or the rest of a stopped pull. Raises `LocalragError`."""
     with _models(workspace) as store:
         store.remove(name)
 
@@ -121,11 +116,7 @@ _OTHER = "The bakery sells bread with walnuts; パン屋は胡桃入りのパン
 def try_model(
     tell: Tell, workspace: Workspace, name: str, kind: str, config: Config, question: str
 ) -> JobOutcome:
-    """Load a model and test it.
-
-    Raises:
-        ModelUnusable: it cannot be used; the error names the cure.
-    """
+    """Load a model and test it. Raises `ModelUnusable` if it cannot be used."""
     from localrag.corpus.inference.opening import named
 
     tell(_("loading …"))

@@ -52,13 +52,10 @@ Wrong = tuple[str, LocalragError]
 
 @dataclass(frozen=True, slots=True)
 class RunChoices:
-    """The choices for a run.
-
-    Attributes:
-        methods: by name: description, then requirements, a sentence each.
-    """
+    """The choices for a run."""
 
     corpora: tuple[str, ...] = ()
+    # by name: description, then requirements, a sentence each
     methods: dict[str, tuple[str, ...]] = field(default_factory=dict)
     models: tuple[str, ...] = ()
     datasets: dict[str, tuple[str, ...]] = field(default_factory=dict)
@@ -106,8 +103,7 @@ def _about(method: "Method") -> tuple[str, ...]:
 class RunForm(Dialogue):
     """Returns a checked order; until then typed text stays.
 
-    Attributes:
-        job: the estimate; only this dialogue announces its end.
+    `job`: the estimate; only this dialogue announces its end.
     """
 
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -149,12 +145,8 @@ class RunForm(Dialogue):
     def check(self, order: Order, *, starts: bool) -> Order | Wrong:
         """Check an order, in a thread.
 
-        Args:
-            order: the order.
-            starts: whether it starts now; otherwise it is only estimated.
-
-        Returns:
-            The order with full paths; or a wrong field and its error.
+        `starts`: whether it starts now; otherwise it is only estimated. Returns the order with full
+        paths; or a wrong field and its error.
         """
 
     @abstractmethod
@@ -484,7 +476,6 @@ _row = partial(Field, beside=True)
 
 
 def _entry(name: str, widest: int, about: str = "") -> Content:
-    """A name and the beginning of its description; the full text is below the list."""
     if not about:
         return Content(one_line(name))
     beside = (f"  {about}", "$foreground-muted")

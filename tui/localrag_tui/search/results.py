@@ -81,7 +81,6 @@ def _cut_inside(title: str, width: int) -> str:
 
 @lru_cache(maxsize=2)
 def _short_titles(names: "LawNames") -> dict[str, str]:
-    """The shortest unique name of each law."""
     short = {law_id: row.title for law_id, row in names.rows.items()}
     for name, law_ids in names.names.items():
         for law_id in law_ids:
@@ -96,19 +95,12 @@ _WINDOW = 240
 
 @dataclass(frozen=True, slots=True)
 class Explained:
-    """Further facts on a hit.
+    """Further facts on a hit."""
 
-    Attributes:
-        text: the best matching part of its passage.
-        marks: matching spans in `text`.
-        place: its headings, outermost first (編・章・節).
-        words: words of the query in its passage and header, as written there.
-    """
-
-    text: str
-    marks: tuple[tuple[int, int], ...]
-    place: tuple[str, ...]
-    words: tuple[str, ...]
+    text: str  # the best matching part of its passage
+    marks: tuple[tuple[int, int], ...]  # matching spans in `text`
+    place: tuple[str, ...]  # its headings, outermost first (編・章・節)
+    words: tuple[str, ...]  # words of the query in its passage and header, as written there
 
 
 def explain(
@@ -162,16 +154,7 @@ _CHARACTERS = 400
 
 
 class HitRow(AdaptiveRow):
-    """A hit in three lines of any width.
-
-    Args:
-        hit: the hit.
-        text: the shown part of its passage.
-        marks: matching spans in `text`.
-        place: its headings, outermost first.
-        ways: how it was found; default: its stage.
-        words: words of the query in it.
-    """
+    """A hit in three lines of any width. `ways`: how it was found; default: its stage."""
 
     HEIGHT: ClassVar[int] = 3
 
@@ -318,10 +301,7 @@ class Results(AdaptiveList):
 class StageRow(AdaptiveRow):
     """Rank, short place and points of a hit.
 
-    Args:
-        hit: the hit.
-        places: short places by passage id.
-        best: the score for 100 points; every stage has its own scale.
+    `best`: the score for 100 points; every stage has its own scale.
     """
 
     def __init__(self, hit: Hit, places: Mapping[str, str], best: float) -> None:

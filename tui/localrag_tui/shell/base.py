@@ -82,9 +82,8 @@ class SettledScreen(Screen[ScreenResultType]):
 class BaseScreen(SettledScreen[ScreenResultType]):
     """Keeps keys pressed while it is made, and takes them once it is ready.
 
-    Attributes:
-        early: those keys and pastes, in order; None once ready.
-        ready: set after the first paint, with all parts there.
+    `early`: those keys and pastes, in order; None once ready. `ready`: set after the first paint,
+    with all parts there.
     """
 
     def __init__(
@@ -356,8 +355,7 @@ T = TypeVar("T")
 class Latest(Generic[T]):
     """Does work for the newest request.
 
-    Args:
-        work: the work; meanwhile `overtaken` shows whether a newer request waits.
+    `work`: the work; meanwhile `overtaken` shows whether a newer request waits.
     """
 
     def __init__(self, work: Callable[[T], Awaitable[None]]) -> None:

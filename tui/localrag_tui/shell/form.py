@@ -37,10 +37,7 @@ _LONGEST = 2_000
 class TextField(Input):
     """Textual's own, with harmless text of limited length.
 
-    Args:
-        value: its first text.
-        max_length: in characters; longer text is cut.
-        others: as for `Input`.
+    `max_length`: in characters; longer text is cut.
     """
 
     # A longer line moves nothing: no new layout.
@@ -102,8 +99,7 @@ def as_path(typed: str) -> Path:
 def as_day(typed: str) -> str:
     """A day (2020-04-01, 2020年4月1日, 令和二年四月一日) in ISO; "" for none.
 
-    Raises:
-        UsageError: it is no day.
+    Raises `UsageError` if it is no day.
     """
     if not typed.strip():
         return ""
@@ -118,12 +114,7 @@ def as_day(typed: str) -> str:
 
 
 def existing(typed: str) -> Path:
-    """The typed file or folder.
-
-    Raises:
-        UsageError: nothing was typed.
-        NotFoundError: it does not exist.
-    """
+    """The typed file or folder. Raises `UsageError` or `NotFoundError`."""
     if not typed.strip():
         raise UsageError(_("No file or folder is named."))
     path = as_path(typed)
@@ -155,15 +146,7 @@ def completed(typed: str) -> str | None:
 class Field(Vertical):
     """A label, a widget, and beneath it a description or an error.
 
-    Args:
-        name: its key among the values of a form, and the id of its widget.
-        label: its label, above the widget.
-        value: its first text.
-        is_path: whether it completes paths.
-        hint: the placeholder.
-        about: the description.
-        beside: whether the label is before the widget, not above.
-        widget: a widget other than a line of text; its id is `name`.
+    `widget`: a widget other than a line of text; its id is `name`.
     """
 
     def __init__(
@@ -239,16 +222,9 @@ class WrongField(UsageError):  # noqa: N818 - the name says what is wrong
 class Form(Dialogue):
     """Asks for a few values; returns them as a `dict` by name of the field.
 
-    Args:
-        title: the question.
-        text: information needed for the answer.
-        go: the word on the button.
-        fields: the fields; without fields it is a question of yes or no.
-        check: checks the values, in a thread; its error is shown, a `WrongField` at its field, and
-            the form stays.
-        leave: the word on the other button; "" for "Leave".
-        danger: whether the action cannot be undone.
-        saves: whether the form is long: it scrolls, and Ctrl+S submits it from every field.
+    `fields`: the fields; without fields it is a question of yes or no. `check`: checks the values,
+    in a thread; its error is shown, a `WrongField` at its field, and the form stays. `leave`: the
+    word on the other button; "" for "Leave".
     """
 
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -355,11 +331,7 @@ Raises:
 async def save(bench: "Workbench", title: str, proposed: Callable[[], Path], write: Write) -> None:
     """Ask for a file until it is written, or the user leaves.
 
-    Args:
-        bench: the application.
-        title: the question.
-        proposed: returns the first proposal; runs in a thread, as `write`.
-        write: writes the file.
+    `proposed`: returns the first proposal; runs in a thread, as `write`.
     """
     path = await asyncio.to_thread(proposed)
     written = False

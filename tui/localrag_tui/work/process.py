@@ -47,8 +47,7 @@ class Interrupted:
 class Channel:
     """The child's end of the connection.
 
-    Attributes:
-        on_message: called in the listening thread, before a message goes into the inbox.
+    `on_message`: called in the listening thread, before a message goes into the inbox.
     """
 
     def __init__(self, line: "Connection[object, object]") -> None:
@@ -132,11 +131,7 @@ class Stopped(Exception):  # noqa: N818 - the name says what happened
 
 
 class Process:
-    """A running function.
-
-    Attributes:
-        value: its result, after `messages` has ended.
-    """
+    """A running function. `value`: its result, after `messages` has ended."""
 
     def __init__(
         self,
@@ -158,13 +153,8 @@ class Process:
     ) -> Self:
         """Start a function of a module; it and its arguments are pickled.
 
-        Args:
-            function: its first argument is its channel.
-            args: the further arguments.
-            kwargs: none; functions here take positional arguments.
-
-        Raises:
-            ProcessDied: it cannot be started.
+        `kwargs`: none; functions here take positional arguments. Raises `ProcessDied` if it cannot
+        be started.
         """
         # Imported late for the first paint.
         from multiprocessing import Pipe
@@ -212,10 +202,7 @@ class Process:
     async def messages(self) -> AsyncIterator[object]:
         """The events of the function, until it ends.
 
-        Raises:
-            WorkFailed: it failed.
-            Stopped: it was interrupted.
-            ProcessDied: it ended without a message.
+        Raises `WorkFailed`, `Stopped` or `ProcessDied`.
         """
         while True:
             match message := await self._heard.get():

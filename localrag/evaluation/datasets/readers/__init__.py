@@ -34,14 +34,8 @@ _SHOWN = 20
 def read(reader: str, name: str, content: bytes, known: Sources) -> tuple[Question, ...]:
     """Read and check all questions of a file.
 
-    Args:
-        reader: one of `READERS`.
-        name: of the file, for messages; its suffix distinguishes JSON Lines from JSON.
-        content: the whole file.
-        known: ids of laws and documents for gold places.
-
-    Raises:
-        InputError: names up to twenty defects with line or entry.
+    `name`: of the file, for messages; its suffix distinguishes JSON Lines from JSON. Raises
+    `InputError`.
     """
     questions: list[Question] = []
     defects: list[str] = []

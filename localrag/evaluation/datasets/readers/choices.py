@@ -26,12 +26,7 @@ from localrag_indexes.analysis.normalize import normalize
 
 
 def read_choice(fields: Fields, known: Sources) -> Question:
-    """The question of an entry.
-
-    Raises:
-        InputError: a field is missing, ambiguous or has the wrong type.
-        UsageError: the question is not valid.
-    """
+    """The question of an entry. Raises `InputError` or `UsageError`."""
     has_options = any(fields.get(name) is not None for name in ("options", "choices"))
     options = options_of(fields) if has_options or not known.gold_alone else {}
     groups = fields.get("groups") or {}
@@ -51,26 +46,13 @@ def read_choice(fields: Fields, known: Sources) -> Question:
 def question(
     id_: str,
     asked: str,
-    options: Mapping[str, str],
-    answer: str,
+    options: Mapping[str, str],  # as from `options_of`; empty for gold places alone
+    answer: str,  # label of the right option; "" without options
     context: str,
-    gold: Sequence[Gold],
-    groups: Mapping[str, str],
+    gold: Sequence[Gold],  # their places; duplicates are dropped
+    groups: Mapping[str, str],  # empty values are dropped
 ) -> Question:
-    """A question with options, labelled from a on.
-
-    Args:
-        id_: unique in its file.
-        asked: the question.
-        options: as from `options_of`; empty for gold places alone.
-        answer: label of the right option; "" without options.
-        context: texts that answer it.
-        gold: their places; duplicates are dropped.
-        groups: empty values are dropped.
-
-    Raises:
-        UsageError: it is not a valid question, or too long.
-    """
+    """A question with options, labelled from a on. Raises `UsageError`."""
     query = Query(asked, tuple(options.values()))
     check(query)
     kept = {name: value for name, value in groups.items() if value}
@@ -85,11 +67,7 @@ def question(
 
 
 def options_of(fields: Fields) -> dict[str, str]:
-    """Options by label, in order; a list is labelled from a on.
-
-    Raises:
-        InputError: options are missing, empty, not texts, too few or too many, or share a label.
-    """
+    """Options by label, in order; a list is labelled from a on. Raises `InputError`."""
     given = [fields[name] for name in ("options", "choices") if fields.get(name) is not None]
     if not given:
         raise InputError(N_("It has no options: there is no field 'options' (or 'choices')."))
@@ -113,11 +91,7 @@ def options_of(fields: Fields) -> dict[str, str]:
 
 
 def answer_of(answer: str, options: Mapping[str, str]) -> str:
-    """Label of the right option, given by label or text.
-
-    Raises:
-        InputError: no option or several options match.
-    """
+    """Label of the right option, given by label or text. Raises `InputError`."""
     by_text = [label for label, text in options.items() if text == answer]
     label = label_of(answer)
     meant = {*by_text, label} & options.keys()
@@ -142,11 +116,7 @@ def label_of(written: str) -> str:
 
 
 def context_of(value: Any) -> str:
-    """Texts that answer a question, one paragraph each.
-
-    Raises:
-        InputError: the field is neither a text nor a list of texts.
-    """
+    """Texts that answer a question, one paragraph each. Raises `InputError`."""
     parts = value if isinstance(value, list) else [value or ""]
     if not all(isinstance(part, str) for part in parts):
         raise InputError(N_("The field 'context' is neither a text nor a list of texts."))
@@ -154,11 +124,7 @@ def context_of(value: Any) -> str:
 
 
 def gold_of(value: Any) -> list[Gold]:
-    """Gold places of an entry.
-
-    Raises:
-        InputError: a place is invalid.
-    """
+    """Gold places of an entry. Raises `InputError` if a place is invalid."""
     if value is not None and not isinstance(value, list):
         raise InputError(N_("The field 'gold' is no list."))
     return [_place(entry) for entry in value or []]
@@ -180,11 +146,7 @@ def read_collection(fields: Fields, known: Sources) -> Question:
     """The question of an entry, without options.
 
     Gold places are the documents of its aspects, gold sentences their texts. The answer is their
-    answers, one a line.
-
-    Raises:
-        InputError: a field is missing or has the wrong type.
-        UsageError: the question is not valid.
+    answers, one a line. Raises `InputError` or `UsageError`.
     """
     del known
     aspects: Any = fields.get("aspects")

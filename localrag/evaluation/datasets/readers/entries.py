@@ -24,10 +24,7 @@ def entries(name: str, content: bytes) -> Iterator[tuple[str, Fields | InputErro
     """Yield each entry with its place ("line 3"), or its defect.
 
     A ``.json`` file is a list of entries, or an object with one such list. Other files have one
-    entry a line; blank lines are skipped.
-
-    Raises:
-        InputError: the file is empty, not a list of entries, or in a wider encoding than UTF-8.
+    entry a line; blank lines are skipped. Raises `InputError`.
     """
     if not content.strip():
         raise InputError(N_("{name} is empty."), N_("Check how it was saved."), name=name)
@@ -62,8 +59,7 @@ def is_utf8(content: bytes) -> bool:
 def text(fields: Fields, *names: str) -> str:
     """The first of some fields that is present, stripped; "" if there is none.
 
-    Raises:
-        InputError: it is not a text, or holds a lone surrogate.
+    Raises `InputError` if it is not a text, or holds a lone surrogate.
     """
     name = next((name for name in names if fields.get(name) is not None), "")
     value = fields.get(name, "")
@@ -75,11 +71,7 @@ def text(fields: Fields, *names: str) -> str:
 
 
 def required(fields: Fields, *names: str) -> str:
-    """As `text`, but not empty.
-
-    Raises:
-        InputError: it is missing or blank; or as for `text`.
-    """
+    """As `text`, but not empty. Raises `InputError` if it is missing or blank."""
     value = text(fields, *names)
     if not value:
         raise InputError(N_("The field {name!r} is missing or empty."), name=names[0])
@@ -87,11 +79,7 @@ def required(fields: Fields, *names: str) -> str:
 
 
 def checked(name: str, value: str) -> str:
-    """A text without control characters, stripped.
-
-    Raises:
-        InputError: it holds a lone surrogate.
-    """
+    """A text without control characters, stripped. Raises `InputError`."""
     try:
         value.encode()
     except UnicodeEncodeError as error:
@@ -180,17 +168,9 @@ Stored = Mapping[str, Mapping[str, str]]
 class Sources:
     """Ids in a corpus for the names in gold places; read at the first lookup.
 
-    Args:
-        open_names: returns the names of its laws; None without a corpus.
-        open_titled: returns its other documents.
-        own_documents: whether questions are asked of their own documents only.
-        gold_alone: whether questions without options are accepted.
-        open_stored: returns the scraped pages by number of the claim: document ids by address.
-
-    Attributes:
-        lacking: by question, titles of own documents missing from the corpus.
-        asks_for_own: whether questions are asked of their own documents only.
-        position: number of the current entry, from 0.
+    `lacking`: by question, titles of own documents missing from the corpus. `asks_for_own`: whether
+    questions are asked of their own documents only. `position`: number of the current entry, from
+    0. `open_names`: returns the names of its laws; None without a corpus.
     """
 
     def __init__(
@@ -247,11 +227,7 @@ class Sources:
         return tuple(found)
 
     def stored(self, claim: str) -> Mapping[str, str]:
-        """Documents scraped for the claim of this number: ids by address.
-
-        Raises:
-            InputError: the corpus has a knowledge store for other claims only.
-        """
+        """Documents scraped for the claim of this number: ids by address. Raises `InputError`."""
         found = self._stored.get(claim, {})
         if self._stored and not found and self.asks_for_own:
             raise InputError(

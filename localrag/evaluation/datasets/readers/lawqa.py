@@ -35,24 +35,12 @@ _LABEL = re.compile(r"[ \t\u3000]*[（(]?([a-hA-Hａ-ｈＡ-Ｈ])(?![a-zA-Z])[ \
 
 
 def read_lawqa(fields: Fields, known: Sources) -> Question:
-    """The question of an entry of either form.
-
-    Raises:
-        InputError: a field is missing, ambiguous or has the wrong type.
-        UsageError: the question is not valid.
-    """
+    """The question of an entry of either form. Raises `InputError` or `UsageError`."""
     return _published(fields, known) if "問題文" in fields else _normalised(fields, known)
 
 
 def derived_gold(context: str, references: Sequence[str], known: Sources) -> tuple[Gold, ...]:
-    """Places named by the headings of a context.
-
-    Args:
-        context: Markdown, as in `localrag.evaluation.datasets.readers.lawqa`.
-        references: addresses of the sources. They identify an unknown name if one name and one
-            address of a kind (act, cabinet order, ordinance) are left.
-        known: laws by name.
-    """
+    """Places named by the headings of a context."""
     sources = cited(context, lambda name: bool(known.law_id(name)))
     ids = {source.title: known.law_id(source.title) for source in sources}
     unknown = [source.title for source in sources if source.articles and not ids[source.title]]
@@ -141,24 +129,15 @@ _CAPTION = re.compile(r"[ \u3000]*(?:[（(【].*[）)】])?")
 
 @dataclass(slots=True)
 class CitedSource:
-    """Places of one source in a context.
+    """Places of one source in a context."""
 
-    Attributes:
-        title: of the law or document, as written.
-        articles: as in `Gold.article`, in order, without duplicates.
-    """
-
-    title: str
+    title: str  # of the law or document, as written
+    # as in `Gold.article`, in order, without duplicates
     articles: dict[str, None] = field(default_factory=dict)
 
 
 def cited(context: str, is_law: Callable[[str], bool]) -> list[CitedSource]:
-    """Sources named by the headings of a context, in order; never fails.
-
-    Args:
-        context: the Markdown.
-        is_law: whether a heading below the second level is the name of a law.
-    """
+    """Sources named by the headings of a context, in order; never fails."""
     found: dict[str, CitedSource] = {}
     current: CitedSource | None = None
     for marks, heading in _HEADING.findall(context):
@@ -170,12 +149,7 @@ def cited(context: str, is_law: Callable[[str], bool]) -> list[CitedSource]:
 
 
 def gold(sources: list[CitedSource], ids: Mapping[str, str]) -> tuple[Gold, ...]:
-    """Gold places of sources.
-
-    Args:
-        sources: from `cited`.
-        ids: law ids by title; other sources keep their title.
-    """
+    """Gold places of sources. `ids`: law ids by title; other sources keep their title."""
     return tuple(
         Gold(ids.get(source.title) or source.title, article)
         for source in sources

@@ -33,11 +33,8 @@ def read_multihop(fields: Fields, known: Sources) -> Question:
 
     Its groups are ``type``, ``level``, ``hops`` and ``answerable`` (yes or no), if the format has
     them. Gold places are the supporting paragraphs, by document of the corpus or title. HotpotQA
-    and 2WikiMultiHopQA also give gold sentences. An unanswerable question has the answer "".
-
-    Raises:
-        InputError: a field is missing or has the wrong type.
-        UsageError: the question is not valid.
+    and 2WikiMultiHopQA also give gold sentences. An unanswerable question has the answer "". Raises
+    `InputError` or `UsageError`.
     """
     if "input" in fields:
         return _longbench(fields, known)
