@@ -1,13 +1,11 @@
 """The errors of this package.
 
-IndexingError          an index cannot be built or used
-├── IndexNotWritten    the disk is full, or the folder cannot be written
-├── IndexMissing       the folder has no index
-├── IndexDamaged       a file is missing, cut short or changed; the error names it
-├── IndexVersionError  another version wrote it, or it has another analyzer or model
-├── WorkerNotStarted   a worker process cannot start; the error names the cure
-├── IndexTooLarge      the index needs more memory than is free
-└── PackageMissing     a package for this kind of index is not installed
+IndexingError an index cannot be built or used ├── IndexNotWritten the disk is full, or the folder
+cannot be written ├── IndexMissing the folder has no index ├── IndexDamaged a file is missing, cut
+short or changed; the error names it ├── IndexVersionError another version wrote it, or it has
+another analyzer or model ├── WorkerNotStarted a worker process cannot start; the error names the
+cure ├── IndexTooLarge the index needs more memory than is free └── PackageMissing a package for
+this kind of index is not installed
 
 A message is English and names its `fields` in braces, so that localrag can translate it.
 """

@@ -61,7 +61,7 @@ class Locator:
     """
 
     # "" for main provisions. In file order, ``suppl1`` … for supplementary provisions (附則) and
-    # ``appendix1`` … for appendices (別表, 様式). ``preamble`` or ``enact`` before the first article
+    # ``appendix1`` … for appendices (別表, 様式). ``preamble`` or ``enact`` before article 1
     division: str = ""
     article: str = ""  # article number; "" outside any article
     paragraph: str = ""  # paragraph number (項); ``1`` also if the article has only one
@@ -187,7 +187,7 @@ class Document:
     # passages, sections: in reading order; passages layer by layer
     passages: tuple[Passage, ...] = ()
     sections: tuple[Section, ...] = ()
-    # of statutes ``law_num`` (昭和二十三年法律第二十五号), ``law_type`` (see `KINDS`) and ``field``.
+    # of statutes ``law_num`` (昭和二十三年法律第二十五号), ``law_type`` (see `KINDS`), ``field``.
     # ISO dates: ``promulgated``, ``date`` (of the state). ``amending_law`` (law id).
     # ``abbreviations`` (comma-separated)
     metadata: Mapping[str, str] = field(default_factory=dict)

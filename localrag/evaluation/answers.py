@@ -109,12 +109,10 @@ class Answered:
 def read_rows(
     path: Path, understand: Callable[[WrittenRow], _Understood], rows: int
 ) -> dict[int, _Understood]:
-    """Read the newest line of each row of a file of answers.
+    """Read the newest line of each row of a file of answers, by number, from 1.
 
-    `path`: the file; it may be missing. A last line that was cut off is ignored. `understand`:
-    converts a row; raises `ValueError` for a damaged one. Returns the converted rows by number,
-    from 1. Raises `WorkspaceError` if a line is damaged, and `StorageError` if the file cannot be
-    read.
+    `understand` raises `ValueError` for a damaged row. A missing file has no rows; a last line that
+    was cut off is ignored. Raises `WorkspaceError` for a damaged line.
     """
     found: dict[int, _Understood] = {}
     journal = _journal(path)
@@ -157,8 +155,8 @@ def results(
 ) -> dict[int, Result]:
     """Read the results of questions so far, by row.
 
-    `questions`: its rows 1, 2 …, in the order of the dataset. Later rows are ignored. `lacking`: by
-    question, gold places missing from the corpus. Raises `WorkspaceError` or `StorageError`.
+    Rows 1, 2 … are the questions in the order of the dataset; later rows are ignored. Raises
+    `WorkspaceError` if a line is damaged, or answers another question.
     """
 
     def understood(row: WrittenRow) -> Result:
@@ -173,8 +171,7 @@ def results(
 def forget(path: Path, places: Collection[int]) -> None:
     """Drop these rows, so that a batch asks them again; all or nothing.
 
-    The caller holds the right to write the file, and `results` has read its lines. Raises
-    `StorageError` if the file cannot be read or written.
+    The caller holds the right to write the file, and `results` has read its lines.
     """
     journal = _journal(path)
     journal.keep([line.offset for line in journal.lines() if line.row.row not in places])

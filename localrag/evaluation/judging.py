@@ -73,10 +73,9 @@ _ToJudge = dict[str, tuple[Question, Answered]]
 
 
 def judged(plan: Plan, setups: Sequence[Setup], *, retry_failed: bool, on_event: Listener) -> int:
-    """Ask the judge of a plan for missing verdicts; returns how many it gave.
+    """Ask the judge of a plan for missing verdicts, and return how many it gave.
 
-    Problems are asked again only with `retry_failed`. Raises `ModelUnusable`, `BusyError`,
-    `WorkspaceError` or `StorageError`.
+    Problems are asked again only with `retry_failed`.
     """
     left = pending(plan, setups, retry_failed=retry_failed)
     if plan.judge is None or not left:
@@ -93,10 +92,9 @@ def judged(plan: Plan, setups: Sequence[Setup], *, retry_failed: bool, on_event:
 def pending(
     plan: Plan, setups: Iterable[Setup], *, retry_failed: bool
 ) -> list[tuple[Setup, _ToJudge]]:
-    """Entries with answers that have no verdict yet, and these answers.
+    """Entries with answers that have no verdict yet, and these answers; opens no model.
 
-    Opens no model. The result is empty without a judge, or if it rates answers in pairs. Raises
-    `WorkspaceError` or `StorageError` if answers or verdicts cannot be read.
+    The result is empty without a judge, or if it rates answers in pairs.
     """
     if plan.judge is None or plan.measure.rated:
         return []
@@ -119,10 +117,7 @@ def _to_judge(plan: Plan, judge: Judge, setup: Setup, *, retry_failed: bool) -> 
 def with_verdicts(
     plan: Plan, setup: Setup, order: int, results: dict[int, Result]
 ) -> dict[int, Result]:
-    """Add the verdicts of the judge to the results of an order.
-
-    Without an answer, code and judge agree.
-    """
+    """Add the judge's verdicts to the results of an order; both agree on no answer."""
     if plan.judge is None or plan.measure.rated:
         return results
     given = read_verdicts(plan.judge.journal(setup.folder))
@@ -175,11 +170,7 @@ def keep_each(
     name: str,
     on_event: Listener,
 ) -> None:
-    """Ask a judge each question, and keep each reply at once.
-
-    Raises `ModelUnusable` if the judge cannot be used, and `StorageError` if a reply cannot be
-    written.
-    """
+    """Ask a judge each question, and keep each reply at once."""
     begun = perf_counter()
     failed = 0
     with ThreadPoolExecutor(parallel) as pool:
@@ -233,8 +224,7 @@ def judge(
 ) -> Judged:
     """A model judges an answer and, in a second call, its triples.
 
-    Returns no verdict if a reply stayed malformed, or the prompt does not fit the context. Raises
-    `ModelUnusable` if the model fails otherwise.
+    There is no verdict if a reply stayed malformed, or the prompt does not fit the context.
     """
     if not folded(answer):
         return Judged(Verdict.NA)

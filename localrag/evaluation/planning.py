@@ -114,9 +114,8 @@ def plan(
 ) -> Plan:
     """Plan an evaluation; opens no model and writes nothing.
 
-    `models`: chat models, each an entry for every method with a model; empty: the configured one.
-    `stages`: orders of stages, each an entry for every staged method; empty: the configured one.
-    Raises `UsageError`, `IndexUnusable`, `NotFoundError`, `StoreError` or `ModelUnusable`.
+    Each of `models` is an entry for every method with a model, each of `stages` one for every
+    staged method. Without any, the settings decide.
     """
     _require_questions(questions, methods, orders, limit)
     _check_stages(stages)

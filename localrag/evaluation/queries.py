@@ -108,11 +108,7 @@ def make_queries(
     on_event: Callable[[Progress], None] = ignore,
     opener: Callable[[Workspace, Config], ChatModel | None] = open_chat,
 ) -> QueriesReport:
-    """Write questions over a corpus.
-
-    After a stop, the same call continues. Raises `NotFoundError`, `UsageError`, `ModelUnusable`,
-    `BusyError`, `InputError` or `StorageError`.
-    """
+    """Write questions over a corpus. After a stop, the same call continues."""
     if declaration.suffix != ".toml":
         raise UsageError(
             N_("{path} is no name for a declaration."),
@@ -206,10 +202,7 @@ class _QueryWriter:
         report.models = tuple(models)
 
     def _groups(self, aspects: int) -> Iterator[list[LayerText]]:
-        """Similar synthetic questions of different documents, in a fixed order.
-
-        The first ones of the groups take turns: one of each document, then the next of each.
-        """
+        """Similar synthetic questions of different documents, one of each document in turn."""
         by_document: dict[str, list[LayerText]] = {}
         for text in self._layers.texts(SYNTHETIC_QA):
             by_document.setdefault(text.document, []).append(text)

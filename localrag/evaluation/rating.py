@@ -102,11 +102,7 @@ class _AnswerPair(NamedTuple):
 
 
 def rate(plan: Plan, setups: Sequence[Setup], *, retry_failed: bool, on_event: Listener) -> int:
-    """Ask the judge of a plan for missing ratings; returns how many it gave.
-
-    Problems are asked again only with `retry_failed`. Raises `ModelUnusable`, `BusyError`,
-    `WorkspaceError` or `StorageError`.
-    """
+    """Ask for missing ratings, and for problems with `retry_failed`; returns their number."""
     left = pending(plan, setups, retry_failed=retry_failed)
     if plan.judge is None or not left:
         return 0
@@ -125,8 +121,7 @@ def pending(
 ) -> list[tuple[str, ShownPair]]:
     """Pairs of answers without a rating, with the id of their question; opens no model.
 
-    The result is empty without a judge, or if the judge gives verdicts. Raises `WorkspaceError` or
-    `StorageError` if answers or ratings cannot be read.
+    The result is empty without a judge, or if the judge gives verdicts.
     """
     if plan.judge is None or not plan.measure.rated:
         return []
@@ -164,8 +159,7 @@ def ratings(plan: Plan, setups: Sequence[Setup]) -> tuple[PairRating, ...]:
 def rated(model: ChatModel, settings: ChatConfig, pair: ShownPair) -> Rating:
     """A model rates two answers in this order.
 
-    Returns no scores if the reply stayed malformed, or the prompt does not fit the context. Raises
-    `ModelUnusable` if the model fails otherwise.
+    There are no scores if the reply stayed malformed, or the prompt does not fit the context.
     """
     begun = perf_counter()
     calls: list[ModelCall] = []

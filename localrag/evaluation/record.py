@@ -94,9 +94,8 @@ def planned(plan: Plan) -> Run:
 def begin(workspace: Workspace, run: Run, name: str, *, asks: bool) -> tuple[Path, Run]:
     """Find the folder of a run, and write its record.
 
-    A run that asks the same is continued, and keeps its start. `name`: of the folder; "" for the
-    run that asks the same, else for the start time. Returns the folder, and the record in it.
-    Raises `UsageError` or `StorageError`.
+    A run that asks the same is continued, and keeps its start. A new run without a `name` has the
+    name of its start time. A `UsageError` if the run of this name asks something else.
     """
     if name:
         folder = places.run(workspace, run.dataset, name)
@@ -114,11 +113,7 @@ def begin(workspace: Workspace, run: Run, name: str, *, asks: bool) -> tuple[Pat
 
 
 def evaluation_of(folder: Path) -> Evaluation:
-    """Read the result of a finished run.
-
-    Raises `UsageError` if the run is not finished, and `NotFoundError` or `WorkspaceError` or
-    `InputError` as in `localrag.evaluation.report.load`.
-    """
+    """Read the result of a finished run. A `UsageError` if it is not finished."""
     run = read(folder)
     if run is not None and not run.finished:
         raise UsageError(
@@ -143,10 +138,9 @@ def damaged(workspace: Workspace) -> list[Path]:
 
 
 def find(workspace: Workspace, name: str) -> Path:
-    """The folder of a run.
+    """The folder of a run, by its name ("before", "lawqa/before") or path.
 
-    `name`: of the run, with its dataset if needed ("lawqa/before"), or the path of a folder. Raises
-    `NotFoundError` if there is none, and `UsageError` if there are several.
+    A `UsageError` if several have the name.
     """
     folders = [folder for folder, _ in recorded(workspace)]
     named = [

@@ -56,8 +56,7 @@ def evaluate(
 
     After any stop, even a kill, the same plan continues. A failed question stops no other;
     transient failures are asked again by the next call. A failed model or a busy file stops its
-    entry only. `run`: name of the run; "" for the run that asks the same, else a new one. Raises
-    `UsageError`, `ModelUnusable`, `BusyError`, `StorageError`, `IndexUnusable` or `StoreError`.
+    entry only. It is an error if no entry could be completed.
     """
     statistics.require()
     found = {

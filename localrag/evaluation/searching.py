@@ -56,10 +56,9 @@ def with_searches(
 def searches(
     answer: Answered, question: Question, said: Callable[[str], Said | None]
 ) -> tuple[tuple[StageSearch, ...], int]:
-    """Compare the searches of a derivation with the gold triples.
+    """Compare the searches of a derivation with the gold triples: each stage of each query.
 
-    `answer`: with its derivation; its stages name their step as `label_of` does. Returns each stage
-    of each query, and the number of gold triples without a query.
+    Also counts the gold triples without a query. Stages name their step as `label_of` does.
     """
     sought: set[Triple] = set()
     found: list[StageSearch] = []

@@ -51,12 +51,11 @@ def require() -> None:
 
 
 def score(questions: Sequence[Sequence[float]]) -> Estimate | None:
-    """Mean score of questions, each asked in one or several orders.
+    """Mean score of questions, 0 to 1, each asked in one or several orders; None without any.
 
     The interval is Wilson's (1927) if each question is right or wrong as a whole. Otherwise it is a
     percentile bootstrap over questions (Efron and Tibshirani 1993, chapter 13). Below `FEW`
-    questions it is Hoeffding's (1963, theorem 2). `questions`: scores of each question's answers, 0
-    to 1, at least one. Returns None without questions.
+    questions it is Hoeffding's (1963, theorem 2).
     """
     means = sorted(fmean(scores) for scores in questions)
     if not means:
@@ -75,10 +74,10 @@ def share(hits: int, n: int) -> Estimate:
 
 
 def difference(first: Sequence[float], second: Sequence[float]) -> Estimate | None:
-    """Mean difference on the same questions, first minus second, with a paired bootstrap interval.
+    """Mean difference on the same questions, first minus second; None without questions.
 
-    Args are mean scores by question. Below `FEW` questions the interval is Hoeffding's. None
-    without questions.
+    Args are mean scores by question. The interval is a paired bootstrap, below `FEW` questions
+    Hoeffding's.
     """
     gaps = sorted(a - b for a, b in zip(first, second, strict=True))
     return _mean(gaps, -1.0, 1.0) if gaps else None

@@ -84,10 +84,7 @@ def tune(
     *,
     on_progress: Callable[[int, int], None] | None = None,
 ) -> Tuning:
-    """Measure every way of searching that the models allow.
-
-    Raises `InputError`, `NotFoundError`, `IndexUnusable` or `ModelUnusable`.
-    """
+    """Measure every way of searching that the models allow; needs `FEWEST` usable questions."""
     everything = {"lexical": True, "dense": "auto", "rerank": "auto"}
     every = config.model_copy(update={"retrieval": config.retrieval.model_copy(update=everything)})
     with Retriever.open(workspace, corpus, every) as retriever:
@@ -111,11 +108,7 @@ def tune(
 
 
 def apply(place: CorpusPaths, tuning: Tuning) -> Path:
-    """Make the chosen way the default of a corpus; other settings are unchanged.
-
-    Returns the file of settings. Raises `UsageError` if there is no choice, and `StorageError` if
-    it cannot be written.
-    """
+    """Make the chosen way the default of a corpus; returns the file, changed only there."""
     if not tuning.tried:
         raise UsageError(
             N_("Only words were tried, so there is nothing to choose."),

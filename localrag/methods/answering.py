@@ -67,8 +67,7 @@ def read_question(
 ) -> FollowedQuestion:
     """Complete a follow-up from its history; write out the citations of any other question.
 
-    The watch hears of a follow-up as of a stage. Its `query` is the completed question. Raises
-    `Cancelled` if the answer is no longer wanted.
+    The watch hears of a follow-up as of a stage. Raises `Cancelled` if nobody waits.
     """
     with resources.reading:
         names = resources.retriever.names
@@ -101,10 +100,7 @@ def search_rewritten(
     asked: Query,
     k: int | None,
 ) -> Retrieval:
-    """Search for a query, and for the searches written by the chat model.
-
-    Raises `UsageError`, `ModelUnusable`, `StoreError` or `IndexUnusable`.
-    """
+    """Search for a query, and for the searches written by the chat model."""
     if not config.chat.model:
         raise UsageError(
             N_("--rewrite has a chat model write searches, and the settings name none."),
@@ -123,9 +119,8 @@ def search_rewritten(
 class MethodResources:
     """The resources of a run; fulfils `localrag.methods.catalogue.Resources`.
 
-    Corpus and model are opened when they are first needed, and stay open. Opening raises
-    `NotFoundError` for an unknown corpus, `UsageError` for a missing model or layer, and
-    `StoreError`, `IndexUnusable` or `ModelUnusable` for what cannot be used, with the cure.
+    Corpus and model are opened when they are first needed, and stay open. Opening raises an error
+    with the cure.
     """
 
     def __init__(
@@ -287,7 +282,7 @@ class _ResourcesOfADay(MethodResources):
 class Answerer:
     """Answers questions with one method; fulfils `localrag.ops.batch.types.AnswerSource`.
 
-    `resources`: corpus and model; the caller closes them.
+    The caller closes the resources.
     """
 
     def __init__(
@@ -320,12 +315,10 @@ class Answerer:
         return self._resources.retriever
 
     def answer(self, query: Query, watch: Watch = UNWATCHED) -> Answer:
-        """Answer one question; several threads may call this.
+        """Answer one question, maybe with a history; several threads may call this.
 
-        A day in the question selects the law of that day, unless the settings give one.
-
-        `query`: the question, maybe with a history. Raises `Cancelled`, `UsageError`,
-        `StorageError`, `Unanswered` or `IndexUnusable`.
+        A day in the question selects the law of that day, unless the settings give one. Raises
+        `Cancelled` or `Unanswered`.
         """
         self._resources.write_down(query, self._method.name)
         asked = self._resources.checked(query)
@@ -399,11 +392,7 @@ def open_answers(
     config: Config,
     on_load: Callable[[str, int, int], None] = ignore,
 ) -> Iterator[Answerer]:
-    """Open the method of the settings.
-
-    Anything unusable is an error before the first question. Raises `UsageError`, `NotFoundError`,
-    `StoreError`, `IndexUnusable` or `ModelUnusable`.
-    """
+    """Open the method of the settings; anything unusable is an error before the first question."""
     chosen = answering_method(config)
     with MethodResources(workspace, corpus, config) as resources:
         # A missing prompt is an error before anything is loaded.

@@ -106,10 +106,7 @@ class Resources(Protocol):
 
 
 class MethodSettings(BaseModel):
-    """Base of the settings declared by methods for the section ``method``.
-
-    A method subclasses it in its own file. The fields of all subclasses are keys of that section.
-    """
+    """Base of settings for the section ``method``; a method subclasses it in its own file."""
 
     model_config = ConfigDict(frozen=True)
 
@@ -136,7 +133,7 @@ class Case:
 class Calls:
     """How many calls of a model one question takes.
 
-    A malformed reply adds a call. A step that has nothing to show the model saves one.
+    A malformed reply adds a call. A step with nothing to show the model saves one.
     """
 
     fixed: int = 0  # for every question

@@ -93,8 +93,8 @@ class _PlanReply(BaseModel):
 def augmented(toolkit: Toolkit, asked: Query, under: Sequence[Summary] = ()) -> tuple[str, ...]:
     """Have the model plan the look-up of a query, and write queries for it (plan and execute).
 
-    `under`: summaries, the most fitting first. The trace says how many the context holds. Returns
-    each once. The query itself, with an event, if a reply is malformed twice or wordless.
+    The most fitting summaries come first. It is the query itself, with an event, if a reply is
+    malformed twice or wordless.
     """
     shown = under
     while shown and not toolkit.fits(_plan_messages(toolkit, asked, shown)):
@@ -112,10 +112,7 @@ def augmented(toolkit: Toolkit, asked: Query, under: Sequence[Summary] = ()) -> 
 
 
 def summaries_wanted(toolkit: Toolkit, asked: Query) -> list[Summary]:
-    """The summaries of the metadata named by the user, else the summary of the whole corpus.
-
-    Raises `NotFoundError` if the corpus has no such metadata.
-    """
+    """The summaries of the metadata named by the user, else of the whole corpus."""
     made = toolkit.summaries()
     with toolkit.store() as store:
         where = store.facets.canonical(asked.filters.where)
@@ -126,10 +123,7 @@ def summaries_wanted(toolkit: Toolkit, asked: Query) -> list[Summary]:
 
 
 def summaries_near(toolkit: Toolkit, asked: Query) -> list[Summary]:
-    """The summaries wanted; if the user names no metadata, the few nearest to the query.
-
-    Vectors decide, else the weight of the shared words.
-    """
+    """The summaries wanted; without metadata the few nearest, by vectors or shared words."""
     made = toolkit.summaries()
     if asked.filters.where or not made:
         return summaries_wanted(toolkit, asked)
@@ -173,10 +167,7 @@ def labelled_queries(asked: Query, queries: Sequence[str]) -> Asked:
 
 
 def nearest_questions(toolkit: Toolkit, queries: Asked) -> list[Sentence]:
-    """The synthetic questions nearest in meaning to some queries, as JSON.
-
-    Without vectors, words are searched, and the trace says so.
-    """
+    """The nearest synthetic questions as JSON, by vectors, or by words with a note in the trace."""
     found = [
         toolkit.search_layer(SYNTHETIC_QA, asked, _QUESTIONS, subject=subject)
         for asked, subject in queries
@@ -210,10 +201,10 @@ def answered(
 ) -> Answer:
     """Answer a question from sources: one call, none without a source.
 
-    A source is a sentence, or a synthetic question with its answer. A statement cites the sentences
-    behind it, only the supporting ones, if any. ``supported`` means that every statement is in its
-    citations, not that they answer the question. A repeated statement counts once. The trace lists
-    what has no predicate, and so is no statement.
+    A source is a sentence, or a synthetic question with its answer. A statement cites the
+    supporting sentences behind it, else all of them. ``supported`` means that its citations have
+    every statement, not that they answer the question. The trace lists texts without a predicate,
+    which are no statements.
     """
     messages = messages_of(toolkit, asked, queries, aspects=aspects)
     sentences = toolkit.fitting_sentences(sources, messages) if sources else ()

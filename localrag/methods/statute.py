@@ -170,10 +170,10 @@ def _messages(
     chooses=True,
 )
 def by_options(case: Case, toolkit: Toolkit, *, optimised: bool = False) -> Answer:
-    """Query, search and judge for each option. The winner of the knock-out is the answer.
+    """Query, search and judge for each option; the winner of the knock-out is the answer.
 
-    Each step serves all options before the next: their prompts begin alike, so the model need not
-    read the beginning again.
+    Each step serves all options before the next: their prompts begin alike, so a model reads the
+    beginning once.
     """
     asked, options = case.query, labelled(case.query.options)
     instruct = (
@@ -204,10 +204,7 @@ class Route(NamedTuple):
 
 
 def route(query: str) -> Route:
-    """By words if an article is named, by meaning if interpretation is asked for, else both.
-
-    The number of an article is the surer sign.
-    """
+    """By words if an article is named, by meaning if interpretation is asked for, else both."""
     if any(citation.locator.article for citation in find_citations(query)):
         return Route(words=True, meaning=False)
     if _INTERPRETATION.search(query):

@@ -101,10 +101,7 @@ def verdict_of(findings: Sequence[CitedFinding]) -> ProvisionVerdict:
 
 
 def remaining(verdicts: Mapping[str, ProvisionVerdict], polarity: Polarity) -> list[str]:
-    """The labels of the options that can be meant: those with the wanted verdict.
-
-    Without such an option: the unknown options, else all.
-    """
+    """The labels with the wanted verdict; without one the unknown options, else all."""
     for verdict in (ProvisionVerdict(polarity), ProvisionVerdict.UNKNOWN):
         labels = [label for label, found in verdicts.items() if found is verdict]
         if labels:
@@ -113,12 +110,7 @@ def remaining(verdicts: Mapping[str, ProvisionVerdict], polarity: Polarity) -> l
 
 
 def claims_of(findings: Findings, language: Language) -> tuple[list[Claim], list[Citation]]:
-    """A claim for each option, and their citations.
-
-    Only findings with the final verdict are cited: an agreement next to a contradiction would seem
-    to
-    support it.
-    """
+    """A claim for each option, and citations of the findings with its final verdict only."""
     claims: list[Claim] = []
     citations: list[Citation] = []
     for label, found in findings.items():

@@ -61,9 +61,8 @@ MessagesOf = Callable[[Sequence[Sentence]], Sequence[Message]]
 class Toolkit(PlainToolkit):
     """The means of a method with a model or derived layers, for one question.
 
-    A call of the model raises `ModelUnusable` if the model failed or its reply was malformed twice,
-    and `localrag.answer.types.Cancelled` if the answer is no longer wanted. A step that shows
-    sentences raises `ModelUnusable` if the context holds none of them. A search in a layer raises
+    A call of the model raises `ModelUnusable` if it failed or its reply was malformed twice. A step
+    that shows sentences raises it if the context holds none of them. A search in a layer raises
     `UsageError` if it is not prepared.
     """
 
@@ -148,10 +147,7 @@ class Toolkit(PlainToolkit):
         subject: str = "",
         whole: bool = False,
     ) -> Sequence[Sentence]:
-        """The sentences of the hits that may answer, numbered, as many as the context holds.
-
-        `whole` puts the whole first hit before all others.
-        """
+        """The sentences that may answer, numbered, within the context; a `whole` hit first."""
         return self._shown(
             hits,
             messages,
@@ -181,10 +177,7 @@ class Toolkit(PlainToolkit):
     def source_sentences(
         self, found: Iterable[LayerText], shown: Callable[[LayerText, Passage], str]
     ) -> list[Sentence]:
-        """The source sentences of texts of a layer still in the corpus, without numbers.
-
-        `shown` gives the text for a model, from the text and the passage of its source.
-        """
+        """The source sentences still in the corpus; `shown` gives the text for a model."""
         with self.store() as store:
             sources = [(one, source_of(store, one)) for one in found]
         return [
@@ -372,7 +365,7 @@ class Remembered:
     """Stored replies of models, so that nobody waits for the same reply twice.
 
     Each request has a file in the folder ``searches`` of the workspace, named by its digest. Any
-    number of processes may read and write. The folder can be deleted; `localrag forget` empties it.
+    number of processes may read and write. `localrag forget` empties the folder.
     """
 
     def __init__(self, folder: Path, most: int = MOST) -> None:
@@ -401,10 +394,7 @@ class Remembered:
 
 
 def key_of(model: str, settings: ChatConfig, messages: Sequence[Message]) -> str:
-    """The key of a request. Another model, server, prompt or setting gives another key.
-
-    `model`: its id, which changes with its weights. For a server, its address counts too.
-    """
+    """The key of a request, from the model's id, a server's address, prompt and settings."""
     parts = [model, settings.server, repr(settings.temperature), str(settings.seed)]
     parts += [str(settings.max_tokens), *(f"{one.role}\0{one.content}" for one in messages)]
     return sha256("\0\0".join(parts).encode(errors="surrogatepass")).hexdigest()

@@ -55,8 +55,7 @@ _ATTRIBUTES = (*ATTRIBUTES, WORD)
 class LayerIndex:
     """The texts of the layers of one corpus, open for searching; one thread at a time.
 
-    A search raises `ModelUnusable` if the embedder fails, `IndexUnusable` if the index is damaged.
-    `is_behind`: whether layers or corpus have changed since it was made.
+    `is_behind`: layers or corpus have changed since it was made.
     """
 
     def __init__(
@@ -76,10 +75,7 @@ class LayerIndex:
 
     @classmethod
     def open(cls, workspace: Workspace, corpus: str, config: Config, store: CorpusStore) -> Self:
-        """Open the result of `index_layers`; the embedder is loaded when it is first needed.
-
-        Raises `UsageError`, `IndexUnusable` or `ModelUnusable`.
-        """
+        """Open the result of `index_layers`; the embedder is loaded when it is first needed."""
         place = workspace.corpus(corpus)
         folder = current(place.layer_words)
         if folder is None:
@@ -116,12 +112,10 @@ class LayerIndex:
     def nearest(
         self, store: CorpusStore, text: str, k: int, layer: str, filters: Filters, word: str = ""
     ) -> list[FoundText]:
-        """The texts of a layer nearest in meaning, best first.
+        """The texts of a layer nearest in meaning, best first, with cosines; none without vectors.
 
         A question is embedded like the prepared questions, so that the cosine of the same question
-        is 1. For sentences it is a query. `filters`: of documents; their layers do not count.
-        `word`: the interrogative of questions; empty for any. Returns each with its cosine; none
-        without vectors.
+        is 1. For sentences it is a query. An empty `word` allows any interrogative.
         """
         if self._vectors is None:
             return []
@@ -310,10 +304,7 @@ def _index_vectors(
 
 
 def require_layers(place: CorpusPaths, layers: Collection[str]) -> None:
-    """Make sure that layers of a corpus can be searched, without opening them.
-
-    Raises `UsageError` if a layer is missing, and `IndexUnusable` if their index is damaged.
-    """
+    """Make sure that layers can be searched, without opening them. A `UsageError` if not."""
     if not layers:
         return
     folder = current(place.layer_words)
@@ -333,11 +324,7 @@ def _searched(place: CorpusPaths) -> list[str]:
 
 
 def layers_behind(place: CorpusPaths, store: CorpusStore) -> bool:
-    """Whether searched layers, or the corpus, have changed since they were indexed.
-
-    This is so after a preparation ended early, and after a dry run. Raises `IndexUnusable` if the
-    index is damaged, and `StorageError` if a layer cannot be read.
-    """
+    """Whether layers or corpus changed since they were indexed: after a stop, or a dry run."""
     if not _searched(place):
         return False
     folder = current(place.layer_words)
@@ -348,11 +335,7 @@ def layers_behind(place: CorpusPaths, store: CorpusStore) -> bool:
 
 
 def layers_state(place: CorpusPaths, store: CorpusStore, model: str = "") -> IndexState:
-    """The state of the index of the layers; compares every byte.
-
-    `model` is the id of the embedder for the vectors, "" for none. Raises `StoreError` if a layer
-    itself is damaged.
-    """
+    """The state of the index of the layers; compares every byte. No vectors with the model ""."""
     for name in layers_begun(place):
         DerivedLayer(place, name).digests()
     folder = current(place.layer_words)

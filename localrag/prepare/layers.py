@@ -46,12 +46,11 @@ SEARCHED = (SENTENCES, DECONTEXTUALIZED, QUESTIONS, SYNTHETIC_QA)
 
 
 class Outcome(StrEnum):
-    """The outcome for a sentence, or another unit.
+    """The outcome for a sentence, or another unit; without a text a sentence stays as it is.
 
-    `MADE`: it has a text. `UNCHANGED`: it needs none; for a sentence, it can be read alone.
-    `REFUSED`: code refused all texts of the model. A sentence had new names or figures, or missed
-    its own, and stays as it is. `MALFORMED`: the reply was malformed twice, or the context is too
-    small. A sentence stays as it is.
+    `UNCHANGED`: it can be read alone. `REFUSED`: code refused all texts of the model, with new
+    names or figures or without its own. `MALFORMED`: the reply was malformed twice, or the context
+    is too small.
     """
 
     MADE = "made"

@@ -24,10 +24,7 @@ def sentence_spans(store: CorpusStore, document: Document) -> list[Span]:
 
 
 def statute_sentences(store: CorpusStore, law: Document) -> list[tuple[Passage, Piece]]:
-    """The sentences of a statute, each once, with the smallest article around it.
-
-    A law without articles is one article, with its supplements.
-    """
+    """The sentences of a statute, each once, with the smallest article around it, else the law."""
     articles = (one for one in law.passages if one.layer == ARTICLES)
     found = {
         piece.start: (article, piece)
@@ -69,11 +66,7 @@ class LayerWriter:
 
 
 def written(make: Callable[..., Made], *of: object) -> Made:
-    """The result of a job with a model, also if the model cannot manage the request.
-
-    `make` gets a list for its calls, then `of`. Raises `ModelUnusable` if the model cannot manage
-    any request.
-    """
+    """The result of a job that may fail; `make` gets a list for its calls, then `of`."""
     calls: list[ModelCall] = []
     try:
         return make(calls, *of)._replace(calls=calls)
@@ -82,10 +75,7 @@ def written(make: Callable[..., Made], *of: object) -> Made:
 
 
 class Parts:
-    """A document in parts that fit a prompt; in one part if it fits.
-
-    `document`: the document. `spans`: of its sentences, in order.
-    """
+    """A document in parts that fit a prompt; in one part if it fits."""
 
     def __init__(
         self,

@@ -60,11 +60,9 @@ class Distribution:
 def distributions(
     index: LayerIndex, store: CorpusStore, asked: Sequence[str] = (), watch: Stopwatch | None = None
 ) -> list[Distribution]:
-    """Measure how near questions are to prepared texts.
+    """Measure how near questions are to prepared texts; only those with a cosine.
 
-    `asked`: the questions. Without any, a sample of the prepared ones is compared with those of
-    other sentences. Returns those with a cosine; none without prepared questions. Raises
-    `UsageError`, `IndexUnusable` or `ModelUnusable`.
+    Without `asked`, a sample of the prepared questions is compared with those of other sentences.
     """
     index.require(DECONTEXTUALIZED, QUESTIONS)
     if not index.has_vectors:
@@ -134,11 +132,7 @@ class Redundancy:
 
 
 def redundancy(vectors: "NDArray[np.float32]", threshold: float = ALIKE) -> Redundancy:
-    """Cluster the vectors of questions.
-
-    `threshold`: the cosine from which two are one. Raises `IndexUnusable` if SciPy is not
-    installed.
-    """
+    """Cluster vectors of questions; from the cosine `threshold` two are one. Needs SciPy."""
     import numpy as np
 
     try:

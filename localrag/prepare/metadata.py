@@ -186,10 +186,7 @@ class _Proposal(BaseModel):
 
 
 def propose(store: CorpusStore, model: ChatModel, settings: ChatConfig) -> Categories:
-    """Have a model propose categories, from the beginnings of documents throughout a corpus.
-
-    Raises `UsageError` or `ModelUnusable`.
-    """
+    """Have a model propose categories, from the beginnings of documents throughout a corpus."""
     sample = _sample(store)
     if not sample:
         raise UsageError(N_("The corpus has no documents."), N_("Add some: localrag add PATH"))

@@ -153,8 +153,7 @@ def prepare(
     """Make layers of a corpus and index them. Rows with the same text and recipe stay.
 
     Each layer is made when its report is asked for; the index follows the last one. After any
-    interruption, the next run continues. Yields the report on each layer, as soon as it is made.
-    Raises `NotFoundError`, `UsageError`, `BusyError`, `ModelUnusable` or `StorageError`.
+    interruption, the next run continues.
     """
     place = workspace.corpus(corpus)
     place.require()
@@ -177,10 +176,7 @@ def prepare(
 def propose_categories(
     workspace: Workspace, corpus: str, config: Config, opener: Opener = open_chat
 ) -> Categories:
-    """Have a model propose categories for a corpus; nothing is written.
-
-    Raises `NotFoundError`, `UsageError` or `ModelUnusable`.
-    """
+    """Have a model propose categories for a corpus; nothing is written."""
     place = workspace.corpus(corpus)
     place.require()
     with (

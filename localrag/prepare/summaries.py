@@ -96,8 +96,7 @@ def summaries_for(made: Sequence[Summary], where: Sequence[Label]) -> list[Summa
     """The summaries of the wanted labels, each once; of all documents without labels.
 
     Labels of one facet are alternatives. Each of them, with one of each other facet, has the
-    summary
-    of `summary_for`.
+    summary of `summary_for`.
     """
     of_facet: dict[str, list[Label]] = defaultdict(list)
     for label in where:
@@ -161,10 +160,7 @@ class Summariser:
     def _summed_up(
         self, about: str, items: Sequence[str], calls: list[ModelCall], refused: list[str]
     ) -> str:
-        """Sum up questions, in parts and then in one if they do not fit.
-
-        Returns the accepted sentences; `refused` gets the others.
-        """
+        """Sum up questions, if needed in parts first; `refused` gets the others."""
         partial_ones = False
         while True:
             groups = list(self._groups(about, items, partial_ones=partial_ones))

@@ -54,10 +54,7 @@ class TextSource(NamedTuple):
 
 
 def source_of(store: CorpusStore, text: LayerText) -> TextSource | None:
-    """The source of a text, if the corpus still has it.
-
-    Of sentences in two passages only those of the first: a quotation is from one passage.
-    """
+    """The source of a text, if the corpus still has it; of two passages the first."""
     passage = store.by_id(text.passage)
     if passage is None:
         return None
@@ -81,7 +78,7 @@ class LayerReading:
     def texts(self, layer: str, row: DerivedRow) -> Iterator[LayerText]:
         """The searched texts of a row; an unchanged sentence is its own text.
 
-        None if the document or the sentence is gone, or the rewritten sentence of a question.
+        None if its source is gone.
         """
         try:
             document = self._read(row.document)

@@ -74,11 +74,7 @@ def add(
     *,
     on_event: Listener = ignore,
 ) -> Brought:
-    """Bring in a folder's part of a dataset.
-
-    Repeating it continues, or changes nothing. Raises `NotFoundError`, `InputError`, `BusyError` or
-    `StorageError`.
-    """
+    """Bring in a folder's part of a dataset. Repeating it continues, or changes nothing."""
     dataset, declaration = _declared(workspace, name_or_path)
     files = [split.file for split in dataset.splits]
     parts = (*files, *dataset.synonyms, *dataset.corpus, *dataset.excerpts)
@@ -114,11 +110,7 @@ def add(
 
 
 def take(shelf: Shelf, dataset: Dataset, split: Split, content: bytes, source: str) -> bool:
-    """Store the file of a split, if it is as declared; returns whether anything changed.
-
-    Raises `InputError` if it has another hash, or holds no questions, and `StorageError` if it
-    cannot be written.
-    """
+    """Store the file of a split, if it is as declared; returns whether anything changed."""
     require_hash(
         source,
         content,
@@ -140,10 +132,7 @@ def missing_of(dataset: Dataset, paths: Sequence[str]) -> tuple[Missing, ...]:
 
 
 def inside(folder: Path, relative: str) -> Path | None:
-    """A file or folder below `folder`; None if it is missing.
-
-    Raises `NotFoundError` or `InputError`.
-    """
+    """A file or folder below `folder`; None if it is missing. An `InputError` for a link."""
     try:
         if not folder.is_dir():
             raise NotFoundError(
@@ -224,10 +213,7 @@ def _excerpts(shelf: Shelf, part: str, path: Path) -> Path:
 
 
 def as_documents(name: str, content: bytes) -> str:
-    """The excerpts of a file as documents ``{id, title, text}``, one JSON object a line.
-
-    Raises `InputError` if a line is no excerpt.
-    """
+    """The excerpts of a file as documents ``{id, title, text}``, one JSON object a line."""
     return "".join(json.dumps(one, ensure_ascii=False) + "\n" for one in _documents(name, content))
 
 

@@ -85,10 +85,7 @@ def declared() -> Mapping[str, Dataset]:
 
 
 def read_declaration(path: Path, name: str = "") -> Dataset:
-    """Read the declaration of a dataset; without `name` the dataset has the name of the file.
-
-    Raises `InputError` if it is unreadable or invalid.
-    """
+    """Read the declaration of a dataset, by default named like the file; reports every fault."""
     try:
         with path.open("rb") as file:
             content = file.read(_LARGEST)

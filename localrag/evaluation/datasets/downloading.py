@@ -1,7 +1,4 @@
-"""Download the questions of a dataset.
-
-It connects only to the addresses in the declaration.
-"""
+"""Download the questions of a dataset, only from the addresses in the declaration."""
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
@@ -41,8 +38,8 @@ def download(
 ) -> Brought:
     """Download missing files of a dataset, and check their hashes.
 
-    An interrupted download continues if its hash is declared; otherwise it starts again. Raises
-    `NotFoundError`, `UsageError`, `InputError`, `BusyError` or `StorageError`.
+    An interrupted download continues if its hash is declared; otherwise it starts again. An
+    `InputError` if a server fails, or redirects to an address without https.
     """
     dataset, folder = find(workspace, name_or_path)
     if folder.parent != workspace.datasets:

@@ -57,10 +57,7 @@ def parts_of_corpus(dataset: Dataset) -> list[str]:
 
 
 def known(workspace: Workspace) -> list[Dataset]:
-    """Datasets by name: first localrag's, then the user's.
-
-    `damaged` reports invalid declarations.
-    """
+    """Datasets by name: first localrag's, then the user's. `damaged` reports invalid ones."""
     own = (one for one in _own(workspace) if isinstance(one, Dataset))
     return [*declared().values(), *own]
 
@@ -82,11 +79,9 @@ def _own(workspace: Workspace) -> Iterator[Dataset | InputError]:
 
 
 def find(workspace: Workspace, name_or_path: str) -> FoundDataset:
-    """Find a dataset.
+    """Find a dataset by its name, or by the path of a declaration or of a file of questions.
 
-    `name_or_path`: a name; the path of a declaration (``.toml``) with its files beside it; or the
-    path of a file of questions (`readers.choices`). Raises `NotFoundError`, `InputError` or
-    `UsageError`.
+    A declaration (``.toml``) has its files beside it. Questions are read by `readers.choices`.
     """
     path = _path(name_or_path)
     if path.suffix.lower() == ".toml":
@@ -126,9 +121,9 @@ def load(
 ) -> Questions:
     """Read the questions of a dataset.
 
-    `file`: questions to read instead, in the format of the dataset. They are the user's own, unless
-    the hash is that of a split. `corpus`: for ids of laws and documents in gold places; by default
-    the one of the dataset. Raises `NotFoundError`, `InputError`, `UsageError` or `WorkspaceError`.
+    A `file` of questions replaces the split. They are the user's own, unless the hash is that of a
+    split. `corpus` gives the ids in gold places, by default the one of the dataset. An `InputError`
+    names every defect.
     """
     dataset, folder = find(workspace, name_or_path)
     own_documents = own_documents or unanswerable

@@ -39,7 +39,7 @@ def read_synonyms(paths: Sequence[Path]) -> Synonyms:
     """Read dictionaries; a later one replaces the words of earlier ones.
 
     A word in several groups has the synonyms of all. These are the rules of chikkarpy, which needs
-    binary dictionaries. Raises `InputError` if a file cannot be read, or a line has no word.
+    binary dictionaries.
     """
     return ChainMap(*(_read(path) for path in reversed(paths)))
 
@@ -106,10 +106,7 @@ class Dictionary(NamedTuple):
 
 
 def installed_dictionary() -> Dictionary | None:
-    """The dictionary for word segmentation: the official one, else the smaller one.
-
-    Returns None if a package is missing.
-    """
+    """The official dictionary for word segmentation, else the smaller one; None without any."""
     try:
         for package in _PACKAGES:
             importlib.import_module(package)
@@ -231,8 +228,8 @@ def measure(
 ) -> Mapping[str, float]:
     """Figures of one answer, 0 to 1 each.
 
-    Returns ``em`` and ``char_f1`` of the answer; with a similarity also ``similarity`` of the
-    answer and `agreement` of the derivation.
+    ``em`` and ``char_f1`` of the answer; with a similarity also ``similarity`` of the answer and
+    `agreement` of the derivation.
     """
     figures = {"em": exact(answer, question.answer), "char_f1": char_f1(answer, question.answer)}
     if similarity is None:
@@ -246,14 +243,12 @@ def measure(
 
 
 def verdict(answer: str, derivation: Sequence[Triple], question: Question) -> Verdict:
-    """Whether an answer and its derivation are right, by comparison.
+    """Whether an answer and its derivation are right, by comparison; the rule is localrag's own.
 
     The answer is right if it is equal after `folded`; NA if nothing is left. The derivation is
     right if it has the subject and each object of every right triple after `folded`. Additional
     triples are allowed, predicates are ignored. Answers in more detail or another notation count as
     wrong, so shares of right ones are lower bounds.
-
-    The rule is localrag's own.
     """
     if not folded(answer):
         return Verdict.NA
@@ -286,16 +281,15 @@ def agreement(
     gold: Sequence[Triple],
     similarity: Callable[[str, str], float],
 ) -> Mapping[str, float]:
-    """Precision, recall and F1 of a derivation, 0 to 1 each.
+    """Precision, recall and F1 of a derivation, 0 to 1, as ``entity_f1`` or ``full_recall``.
 
     The similarity of two triples is the mean over subject and object (``entity``), the predicate
     (``relation``) or all three (``full``). Triples with one object each are aligned one to one with
     the highest sum s. Precision is s over predicted triples, recall s over right ones; 0 without
     any.
 
-    Source: aiishii/JEMHopQA, evaluate.py, after R4C (Inoue et al., 2020, section 3), which finds
-    the same optimum by a linear programme. Returns ``entity_precision``, ``entity_recall``,
-    ``entity_f1``, and the same of ``relation`` and ``full``.
+    Source: aiishii/JEMHopQA, evaluate.py, after R4C (Inoue et al., 2020, section 3). R4C finds the
+    same optimum by a linear programme.
     """
     import numpy as np
 

@@ -113,11 +113,7 @@ class Reflection:
         return kept
 
     def propose(self, messages: Sequence[Message], number: int) -> Proposal:
-        """Ask for an instruction, twice if the reply is malformed.
-
-        `number`: of the proposal; another number is sampled again. Raises `ModelUnusable` if the
-        model failed.
-        """
+        """Ask for an instruction, twice if the reply is malformed; `number` seeds the sampling."""
         since = perf_counter()
         settings = self.resources.settings.model_copy(
             update={
@@ -161,10 +157,7 @@ class Failed(BaseException):
 
 @dataclass
 class QueryAdapter:
-    """`gepa.core.adapter.GEPAAdapter` for the writer of queries, with GEPA's callbacks.
-
-    Every outcome goes through `Spending`, so none is paid for twice.
-    """
+    """`gepa.core.adapter.GEPAAdapter` for the writer of queries, with outcomes from `Spending`."""
 
     task: QueryTask
     reflection: Reflection

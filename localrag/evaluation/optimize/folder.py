@@ -51,10 +51,7 @@ class RunFolder:
         return locked(self.path / "lock", busy)
 
     def begin(self, origin: Origin, *, restart: bool) -> None:
-        """Prepare for outcomes with this `origin`; keep or replace earlier ones.
-
-        Raises `UsageError`, `WorkspaceError` or `StorageError`.
-        """
+        """Keep or replace earlier outcomes; a `UsageError` if kept ones have another `origin`."""
         with storing(self.path):
             if restart:
                 self.journal.unlink(missing_ok=True)

@@ -59,8 +59,7 @@ class Leak:
 class LeakageGuard:
     """Finds wording of questions, options and gold contexts in a prompt.
 
-    `seed`: the first prompt; its words are allowed. `names`: names of the laws in the corpus; they
-    are allowed.
+    Words of the first prompt (`seed`) and `names` of laws in the corpus are allowed.
     """
 
     def __init__(self, questions: Iterable[Question], seed: str, names: LawNames) -> None:

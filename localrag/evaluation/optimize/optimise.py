@@ -70,10 +70,7 @@ class Material:
 
     @classmethod
     def read(cls, workspace: Workspace, plan: OptimisationPlan, corpus: str) -> "Material":
-        """Read and divide the questions of a plan; their laws are those of a corpus.
-
-        Raises `UsageError`, `NotFoundError` or `InputError`.
-        """
+        """Read and divide the questions of a plan; their laws are those of a corpus."""
         questions = _loaded(workspace, plan, plan.questions, corpus)
         usable = [one for one in questions.questions if scorable(one, plan.objective)]
         train, validation = split(usable, plan.seed, plan.limit)
@@ -155,7 +152,7 @@ def split(
     """Divide questions into two disjoint halves, for training and validation.
 
     Each group of questions (the first of `Question.groups`, such as the law) is halved. Equal
-    questions and seed give equal halves. `limit`: number of questions used; 0 for all.
+    questions and seed give equal halves. A `limit` of 0 uses all.
     """
     chosen = sorted(questions, key=lambda question: question.id)
     random.Random(seed).shuffle(chosen)  # noqa: S311 - chance, no secret
@@ -186,10 +183,9 @@ def optimise(
 ) -> Outcome:
     """Optimise the instruction for writing queries, and save the best one.
 
-    A stopped run continues with the same candidates as an unbroken one. More calls or minutes
-    extend a finished run. A prompt edited by hand is replaced only on a restart. Raises
-    `UsageError`, `NotFoundError`, `InputError`, `BusyError`, `StorageError`, `WorkspaceError`,
-    `StoreError`, `IndexUnusable` or `ModelUnusable`.
+    A stopped run continues with the same candidates as an unbroken one, and keeps its outcomes
+    after any error. More calls or minutes extend a finished run. A prompt edited by hand is
+    replaced only on a restart.
     """
     if find_spec("gepa") is None:
         raise UsageError(N_("GEPA is not installed."), to_install("optimize"))
@@ -428,8 +424,7 @@ def origin_of(
 ) -> Origin:
     """Everything that outcomes depend on, except the budget.
 
-    The address of a server is part of it, because it does not reveal the weights of a model. Raises
-    `NotFoundError`, `StoreError` or `ModelUnusable`.
+    The address of a server is part of it, because it does not reveal the weights of a model.
     """
     reflection = plan.reflection or config.chat.model
     return {

@@ -43,8 +43,7 @@ _MADE: TypeAdapter[Rollout | Proposal] = TypeAdapter(Rollout | Proposal)
 class Outcomes:
     """Results of all model calls, by key; opened by ``with``.
 
-    `torn`: whether a last line, cut off by a kill, was dropped. Raises `WorkspaceError` if a line
-    is damaged, and `StorageError` if the file cannot be read or written.
+    `torn`: a cut off line was dropped.
     """
 
     def __init__(self, path: Path) -> None:
@@ -94,10 +93,7 @@ def key_of(*parts: str) -> str:
 
 
 class Ended(BaseException):
-    """The budget is spent.
-
-    It is not an `Exception`, because GEPA catches those and continues. `why`: as in `Outcome.end`.
-    """
+    """The budget is spent; not an `Exception`, because GEPA catches those and continues."""
 
     def __init__(self, why: str) -> None:
         super().__init__(why)
@@ -107,8 +103,8 @@ class Ended(BaseException):
 class Spending:
     """Pays for each outcome once, over all starts of a run.
 
-    Outcomes of an earlier start count when they come up again, so that a run ends at the same place
-    with or without stops.
+    Outcomes of an earlier start count when they come up again. So a run ends at the same place with
+    or without stops.
     """
 
     def __init__(

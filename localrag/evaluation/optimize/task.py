@@ -252,11 +252,7 @@ class QueryTask:
 
 
 def gain(places: Sequence[int]) -> float:
-    """Normalised discounted cumulative gain of gold places (nDCG).
-
-    `places`: rank of each, from 1; 0 if not found. Returns 1 if they are the first hits in any
-    order, less for later ones, 0 for none.
-    """
+    """Normalised discounted cumulative gain (nDCG) of ranks from 1; 0 if not found."""
     best = sum(_discount(rank) for rank in range(1, len(places) + 1))
     return sum(map(_discount, places)) / best
 

@@ -60,7 +60,7 @@ def write(evaluation: Evaluation, folder: Path) -> None:
     """Write report.md, report.svg and finally report.json into a folder.
 
     An equal report is left unchanged. Without matplotlib there is no plot; log and report say so.
-    Raises `InputError`, `UsageError` or `StorageError`.
+    Raises `UsageError` if scipy is missing.
     """
     report = Report(_FORMAT, figures(evaluation), evaluation)
     try:
@@ -106,18 +106,12 @@ def _is_there(folder: Path, written: bytes) -> bool:
 
 
 def load(folder: Path) -> Evaluation:
-    """Read the evaluation behind the report in this folder.
-
-    Raises `NotFoundError`, `WorkspaceError` or `InputError`.
-    """
+    """Read the evaluation behind the report in this folder."""
     return _checked(folder, _stored.validate_json).evaluation
 
 
 def read(folder: Path) -> Report:
-    """Read the report in this folder; figures of earlier versions are computed again.
-
-    Raises `NotFoundError`, `WorkspaceError`, `InputError` or `UsageError`.
-    """
+    """Read the report in this folder; figures of earlier versions are computed again."""
 
     def understood(content: bytes) -> Report:
         try:

@@ -100,10 +100,7 @@ def _kind(block: Block) -> str:
 
 
 def plain(text: str) -> str:
-    """Text on one line, with Markdown escaped for the inside of a line or cell.
-
-    Put a word before it: a line could still begin like a list or heading.
-    """
+    """Text on one line, Markdown escaped for a cell; in a line, put a word before it."""
     if isinstance(text, Markdown):
         return text
     escaped = _MARKUP.sub(r"\\\g<0>", one_line(text))

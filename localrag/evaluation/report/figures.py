@@ -110,18 +110,12 @@ def figures(evaluation: Evaluation) -> Figures:
 
 
 def compared(first: Answers, second: Answers) -> tuple[Estimate | None, McNemar | None]:
-    """Difference over all orders, and the test in the order of the dataset.
-
-    Both entries have the same questions in the same order.
-    """
+    """Difference over all orders, and the test in the order of the dataset, on equal questions."""
     return _tested(_scored(first), _scored(second))
 
 
 def pairs(entries: Sequence[Answers]) -> list[Pair]:
-    """Compare every two entries, and on claims each with the best constant verdict.
-
-    P-values are adjusted over all pairs.
-    """
+    """Compare every two entries, and claims with the best constant verdict; p adjusted over all."""
     scored = [_scored(answers) for answers in entries]
     compare = list(combinations(scored, 2))
     if entries and (baseline := commonest(entries[0].questions)):

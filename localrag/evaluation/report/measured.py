@@ -184,10 +184,7 @@ def positions(answers: Answers) -> list[Position]:
 
 
 def same_choice(answers: Answers) -> Estimate | None:
-    """Share of questions with the same choice in all orders; None for one order or without choices.
-
-    A missing answer counts as another choice.
-    """
+    """Share of questions with the same choice in all orders; a missing answer is another choice."""
     choices = [
         [result.chosen for result in answers.by_question[question.id]]
         for question in answers.questions
@@ -258,10 +255,7 @@ def counts(results: Sequence[Result]) -> list[Note]:
 
 
 def common(entries: Iterable[tuple[Sequence[Note], int]]) -> list[Note]:
-    """Notes of at least `SHARE` of the answers of an entry, in their order.
-
-    A note on one of several answers is never common.
-    """
+    """Notes of at least `SHARE`, and at least two, of the answers of an entry, in order."""
     held = list(entries)
     keys = {
         note.key

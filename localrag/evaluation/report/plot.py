@@ -35,10 +35,7 @@ _WIDTH, _ROW, _FRAME, _MATRIX = 7.0, 0.28, 1.0, 2.6
 
 
 def plotted(figures: Figures) -> str:
-    """Draw the figures as SVG; equal figures give equal text.
-
-    Names stay text, in a font of the reader. Raises `ImportError` if matplotlib is missing.
-    """
+    """Draw the figures as SVG, text kept as text. An `ImportError` if matplotlib is missing."""
     import matplotlib
     from matplotlib.figure import Figure
 

@@ -62,10 +62,7 @@ class Rated:
 
 
 def rated(ratings: Sequence[PairRating]) -> Rated | None:
-    """Summarise ratings; None without any.
-
-    A pair of answers counts if it is rated in both orders.
-    """
+    """Summarise the pairs that are rated in both orders; None without any ratings."""
     if not ratings:
         return None
     whole = [one for one in ratings if one.as_named and one.swapped]
@@ -184,10 +181,7 @@ def _by_question(
 
 
 def _agreement(ratings: Iterable[PairRating], measure: str) -> Estimate | None:
-    """How often a judge has the same preference in both orders, by question.
-
-    Two empty answers are rated by rule, and left out.
-    """
+    """How often a judge has the same preference in both orders; two empty answers do not count."""
     same: dict[str, list[float]] = defaultdict(list)
     for one in (one for one in ratings if one.spent.calls):
         signs = [_sign(_gap(scores[measure])) for scores in (one.as_named, one.swapped)]

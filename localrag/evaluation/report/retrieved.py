@@ -18,20 +18,14 @@ _Found = Callable[[Iterable[bool]], bool]
 
 @dataclass(frozen=True, slots=True)
 class Recall:
-    """Questions with any or all gold places among the first hits, by depth.
-
-    A depth is left out if no list of hits is longer than the previous depth.
-    """
+    """Questions with any or all gold places among the first hits, to the longest list."""
 
     any_found: Mapping[int, Estimate]
     all_found: Mapping[int, Estimate]
 
 
 def recall(answers: Answers) -> dict[str, Recall]:
-    """Recall of every stage over all questions with gold places.
-
-    A stage that a question did not reach has found nothing for it.
-    """
+    """Recall of every stage over questions with gold places; one not reached found nothing."""
     asked = [answers.by_question[question.id] for question in answers.questions if question.gold]
     stages = dict.fromkeys(
         stage for results in asked for result in results for stage in result.recall
@@ -66,10 +60,7 @@ class GoldShown:
 
 
 def shown(answers: Answers) -> GoldShown | None:
-    """Gold places in the evidence; None if no evidence or gold place is known.
-
-    A question without evidence was shown none.
-    """
+    """Gold places in the evidence; None if nothing is known, none shown without evidence."""
     asked = [answers.by_question[question.id] for question in answers.questions if question.gold]
     if not any(EVIDENCE in result.recall for results in asked for result in results):
         return None

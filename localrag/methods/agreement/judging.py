@@ -76,8 +76,7 @@ def judge(
     """How far each option agrees with the provisions, and how probably the question wants it.
 
     The order of the options makes no difference. Without provisions all options are alike. The
-    weights
-    are by default fitted without this question.
+    default weights were fitted without this question.
     """
     kind, signs = observe(question, options, provisions)
     agreements = weigh(signs, getattr(weights or weights_for(question, options), kind))
@@ -106,7 +105,7 @@ def weigh(signs: Sequence[Signs], weights: Mapping[str, float]) -> list[float]:
 
 
 def shares(question: str, agreements: Sequence[float]) -> list[float]:
-    """The probability that the question wants each option; 0 to 1, together 1.
+    """The probability that the question wants each option, together 1.
 
     A softmax; of the opposite values if the question wants the deviating option.
     """

@@ -198,7 +198,7 @@ class _OptionBesideLaw:
         return Signs(values, nearest.provision, (*findings, *self._foreign_terms()))
 
     def _share(self, terms: frozenset[str]) -> float:
-        """Share of the terms by weight, as if one of two further terms were found.
+        """The share of the terms by weight, as if one of two further terms were found.
 
         An option of two words, one of them found, is then no surer than one of twenty.
         """
@@ -221,9 +221,9 @@ class _OptionBesideLaw:
             yield Observation(ObservationKind.CONCESSION, False, words)
 
     def _exclusion(self) -> tuple[float, str]:
-        """How far the law excepts the option, 0 to 1, and the words of the exception.
+        """How far the law excepts the option, by the cosine of letter pairs, and the words for it.
 
-        The cosine of their pairs of letters; 0 if the option makes an exception itself.
+        It is 0 if the option makes an exception itself.
         """
         if "除" in self.option or not self.own_pairs:
             return 0.0, ""
@@ -278,10 +278,7 @@ def names_provisions(options: Sequence[str]) -> bool:
 def signs_of_citations(
     question: str, options: Sequence[str], provisions: Sequence[LawText]
 ) -> list[Signs]:
-    """Observe each option.
-
-    Returns values for `CITATION_SIGNS`; those of its words are 0 without the provision.
-    """
+    """Observe each option by `CITATION_SIGNS`; those of its words are 0 without the provision."""
     asked = _WantedProvision(question)
     return [_signs(asked, _place(option), provisions) for option in options]
 
@@ -289,8 +286,7 @@ def signs_of_citations(
 class _WantedProvision:
     """The provision wanted by a question.
 
-    `focus`: the last clause before the verb, which describes the provision. The clauses before it
-    describe the case.
+    The last clause before the verb (`focus`) describes it, those before describe the case.
     """
 
     def __init__(self, question: str) -> None:
@@ -363,10 +359,7 @@ def _provisions_at(place: _Place, provisions: Sequence[LawText]) -> list[LawText
 
 
 def _whole(locator: Locator, *, inner: bool = False) -> Locator:
-    """The place with paragraph 1 written out, which texts omit if it is the only one.
-
-    `inner`: of a text of a law, which is always in a paragraph.
-    """
+    """The place with paragraph 1 written out; texts omit it if it is the only one."""
     needed = locator.article and (locator.item or inner)
     return replace(locator, paragraph="1") if needed and not locator.paragraph else locator
 

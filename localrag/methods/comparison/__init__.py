@@ -1,8 +1,7 @@
 """Comparisons that code computes: the kinds, the sides, and the decision.
 
 ``comparing.py`` decides, ``ordering.py`` puts sides in order, ``values.py`` reads objects of
-triples
-as dates, quantities, places and texts.
+triples as dates, quantities, places and texts.
 """
 
 from collections.abc import Iterable

@@ -60,10 +60,7 @@ class Address:
         return _SHORT.get(first[:-1]) if first.endswith("市") else None
 
     def within(self, other: "Address") -> bool | None:
-        """Whether this place is the other one or in it; None if that is open.
-
-        Prefectures are in Japan and in its regions (関東, 九州地方).
-        """
+        """Whether this place is in the other one; None if open. 関東 has prefectures."""
         if _follows(other.parts, self.parts):
             return True
         mine = self.prefecture
@@ -81,8 +78,7 @@ class Address:
 def read_place(text: str, predicate: str = "") -> Address | None:
     """The place in a text, with or without prefecture.
 
-    `predicate`: of its subject. Without one that asks for a place, only an address with a
-    prefecture is a place: 稲村 may be a name.
+    Unless `predicate` asks for a place, it needs a prefecture: 稲村 may be a name.
     """
     if len(text) > LONGEST:
         return None
@@ -172,10 +168,7 @@ Value = Date | Period | Quantity | Address | Text
 
 
 def read(text: str, predicate: str = "") -> Value:
-    """Read an object.
-
-    `predicate`: of its subject; it separates a year from a number, a place from a name.
-    """
+    """Read an object; its `predicate` separates a year from a number, a place from a name."""
     value = (
         read_place(text)
         or dates.read(text, predicate)
@@ -233,10 +226,9 @@ _WORDS = (
 
 
 def narrowed(text: str, asked: str) -> str:
-    """Cut an object down to the part asked for.
+    """Cut an object down to the part asked for; the whole text if it has no such part.
 
-    Returns the part, or the whole text if there is no such part. Dates are in western years,
-    without the year of the era in brackets.
+    Dates are in western years, without the year of the era in brackets.
     """
     if len(text) > LONGEST:
         return text

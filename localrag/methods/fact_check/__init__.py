@@ -64,8 +64,7 @@ def answer(
 ) -> Answer:
     """Check one claim by the steps at the head of this file.
 
-    `steps` change the sentences of a question, `conclude` is step 5, and `of_claim` also searches
-    for
+    `steps` change the sentences of a question, `conclude` is step 5. `of_claim` also searches for
     the claim itself.
     """
     hits = documents(case, toolkit)

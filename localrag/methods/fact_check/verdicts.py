@@ -208,10 +208,9 @@ def answer(
     citations: Sequence[Citation] = (),
     doubts: Sequence[Fact] = (),
 ) -> Answer:
-    """The answer with a verdict.
+    """The answer with a verdict; `not_found` without enough evidence.
 
-    It is `not_found` without enough evidence. It is `supported` if code found all claims in
-    their citations, and there is no doubt.
+    It is `supported` if code found all claims in their citations, and there is no doubt.
     """
     carried = bool(claims) and not any(claim.mismatches for claim in claims)
     status = Status.SUPPORTED if carried and not doubts else Status.UNSUPPORTED

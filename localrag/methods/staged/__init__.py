@@ -175,10 +175,7 @@ def _mistakes(queries: Sequence[SubQuery], sides: Sequence[_Side]) -> Iterator[F
 
 
 def _is_about(queries: Sequence[SubQuery], side: _Side) -> bool:
-    """Whether a query can find the value of its side, judged by the subjects.
-
-    A side without a subject can only be named by an answer.
-    """
+    """Whether a query can find the value of its side, by its subject or by an answer."""
     like = [
         query
         for query in queries

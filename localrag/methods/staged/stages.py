@@ -145,7 +145,7 @@ def is_same(name: str, other: str) -> bool:
 
 
 def names(text: str, name: str) -> bool:
-    """Whether a text has a name, or the name without its disambiguator.
+    """Whether a text has a name, with or without its disambiguator.
 
     A piece of another name does not count: neither "東京都" nor "京都2" names "京都".
     """
@@ -225,7 +225,7 @@ def read_hits(
 ) -> tuple[Chosen, Sequence[NumberedPassage]] | None:
     """Search, rerank, and have the model choose from the hits fitting its context.
 
-    `shape`, of the reply, is bound to the numbers of the hits. None, with an event, if there was
+    The `shape` of the reply is bound to the numbers of the hits. None, with an event, if there was
     nothing to read.
     """
     subject = query.label
@@ -279,10 +279,7 @@ class _KnownReply(HitChosen):
 
 
 def _known(toolkit: Toolkit, asked: Query, query: SubQuery) -> FoundTriple | None:
-    """Search the triples by subject and meaning, and have the model choose; raises as `read_hits`.
-
-    The triple is one of the store. The model may choose one of its objects.
-    """
+    """Search the triples by subject and meaning; the model may choose one of the objects found."""
     found = read_hits(
         toolkit,
         asked,
@@ -332,10 +329,7 @@ class _DocumentReply(HitChosen):
 
 
 def _documented(toolkit: Toolkit, asked: Query, query: SubQuery) -> FoundTriple | None:
-    """Search the documents, and have the model write a triple from them; raises as `read_hits`.
-
-    The citation is the sentence with the object. It is rejected if the passage does not have it.
-    """
+    """Search the documents; the model writes a triple and cites the sentence with its object."""
     found = read_hits(
         toolkit,
         asked,
@@ -414,10 +408,7 @@ def ask(
     query: SubQuery,
     answers: Mapping[int, str],
 ) -> AskedQuery:
-    """Ask the stages in their order until one finds a triple.
-
-    `answers` are those found so far, by the number of their query.
-    """
+    """Ask the stages in their order until one finds a triple; `answers` by number of query."""
     for number in query.references:
         if number not in answers:
             is_before = 0 < number < query.number

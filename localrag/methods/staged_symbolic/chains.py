@@ -109,8 +109,7 @@ def _judged(lookups: TripleLookups, question: _Question, path: _Path) -> TripleA
     """The answer of a path, and its fit.
 
     The fit is a product: the share of the question that the path covers, how far the question has
-    its
-    predicates, whether the last word asks for the last predicate, and the kind of its objects.
+    its predicates, whether the last word asks for the last predicate, and the kind of its objects.
     """
     words, told, shares = question.words, [0.0] * len(question.words), []
     for fact in path:
@@ -168,10 +167,10 @@ def _meant(lookups: TripleLookups, question: _Question, path: _Path) -> Iterator
 def _unsaid(
     question: _Question, path: _Path, conditions: Sequence[KnownTriple], told: Sequence[float]
 ) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """The words after the name that no triple covers.
+    """The words after the name that no triple covers, and words that only describe.
 
-    Returns words without their step or condition, and words that only describe (寺を開いた僧). A
-    kind of thing is neither (本を書いた作家), unless it is a step itself (Xの会社の).
+    寺を開いた僧 describes. A kind of thing is neither (本を書いた作家), unless it is a step itself
+    (Xの会社の).
     """
     missing = [word.text for word in _out_of_order(question, path)]
     missing += [word.text for word in _without_step(question, path)]
@@ -196,10 +195,7 @@ def _unsaid(
 
 
 def _out_of_order(question: _Question, path: _Path) -> list[Term]:
-    """The first word after the name, if a later step is about it and the first is not.
-
-    「Aが築いた城」 is not the castle of A that somebody else built.
-    """
+    """The first word after the name, if only a later step is about it: 「Aが築いた城」."""
     first, *later = map(predicate_of, path)
     behind = [w for w in question.words if w.start >= question.name.end and not w.light][:1]
     return [
@@ -210,10 +206,7 @@ def _out_of_order(question: _Question, path: _Path) -> list[Term]:
 
 
 def _without_step(question: _Question, path: _Path) -> Iterator[Term]:
-    """The words after 「の」 without a step of their own, in order.
-
-    父の父 takes two steps, and 父の母 others than 母の父.
-    """
+    """The words after 「の」 without a step of their own: 父の父 takes two steps."""
     step = 0
     last: Term | None = None
     predicates = [predicate_of(fact) for fact in path]
@@ -249,10 +242,7 @@ def _is_in(word: Term, fact: KnownTriple) -> bool:
 
 
 def _is_one(word: Term, path: _Path) -> bool:
-    """Whether a word is the kind of an object on a path: 港区 for 「出身地の区」.
-
-    Relations are no kinds: 教師 is no 師.
-    """
+    """Whether a word is the kind of an object on a path: 港区 for 区, but not 教師 for 師."""
     is_class = word.is_kind or not word.things
     return is_class and any(each.endswith(word.text) for fact in path for each in _objects(fact))
 
@@ -260,7 +250,7 @@ def _is_one(word: Term, path: _Path) -> bool:
 def _conditions_met(
     lookups: TripleLookups, question: _Question, path: Sequence[KnownTriple]
 ) -> Iterator[KnownTriple]:
-    """Further triples of the subjects on a path whose objects the question names.
+    """Further triples of subjects on a path whose objects the question names.
 
     In 「隣の区で区の花がXの区」 the flower X selects the ward.
     """

@@ -174,10 +174,7 @@ def _is_head(text: str, word: Term) -> bool:
 
 
 def _telling(text: str, words: Sequence[Term]) -> tuple[Term, ...]:
-    """The words without words of comparison, if others are left.
-
-    「標高が高い」, but 「どちらが高い」.
-    """
+    """The words without words of comparison, if others are left: 「標高が高い」."""
     ordering = [word for word in words if is_order(text, word.start)]
     others = [word for word in words if word not in ordering]
     if any(not (word.light or word.is_kind) for word in others):
@@ -314,10 +311,7 @@ def _unsaid(
     *,
     conditional: bool,
 ) -> tuple[str, ...]:
-    """The words that not both predicates have: something else is compared (Aの父とBの父).
-
-    A condition is in the objects. The noun that it belongs to is not.
-    """
+    """The words that not both predicates have (Aの父とBの父), outside a condition and its noun."""
     return tuple(
         word.text
         for word in words

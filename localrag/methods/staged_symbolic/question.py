@@ -1,7 +1,4 @@
-"""A question as `staged-symbolic` reads it: its look-ups, its names and its wording.
-
-Texts are normalised, and the names in them are masked.
-"""
+"""A question as `staged-symbolic` reads it, normalised: look-ups, names (masked) and wording."""
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
@@ -49,8 +46,7 @@ def predicate_of(fact: KnownTriple) -> tuple[Term, ...]:
 class TripleLookups:
     """The look-ups of one question, each made once.
 
-    `events`: what was left out. `undecided`: known triples of two things that do not decide the
-    question.
+    `events` lists what was left out, `undecided` known triples of two things that do not decide.
     """
 
     def __init__(self, knowledge: Knowledge) -> None:
@@ -261,10 +257,7 @@ def form_of(text: str) -> AnswerForm:
 
 
 def comparisons_of(text: str, form: AnswerForm, *, claimed: bool) -> tuple[ComparisonKind, ...]:
-    """The possible comparisons of a question about two things, the likeliest first.
-
-    `claimed`: whether it claims something about one of the things, and asks for confirmation.
-    """
+    """The possible comparisons, the likeliest first; `claimed` is for a yes-no question."""
     if form is AnswerForm.YES_NO and not claimed:
         if _DIFFERENT.search(text):
             return (ComparisonKind.DIFFERENT,)
@@ -306,10 +299,7 @@ def unframed(text: str) -> str:
 
 
 def kind_fits(tail: str, triple: Triple) -> float:
-    """How well the objects of a triple fit the kind that the end of a question asks for.
-
-    The unit after 何 must be in the object: 何年 in 「1986年」, 何区 in 「新宿区」.
-    """
+    """How well the objects of a triple fit the kind asked for: 何年 「1986年」, 何区 「新宿区」."""
     whole = normalize("、".join(triple.objects))
     parts = [*_COUNTED.findall(tail), *(["日"] if "年月日" in tail else [])]
     lacking = [part for part in parts if part not in whole]

@@ -32,10 +32,9 @@ _SHOWN = 20
 
 
 def read(reader: str, name: str, content: bytes, known: Sources) -> tuple[Question, ...]:
-    """Read and check all questions of a file.
+    """Read and check all questions of a file; an `InputError` names up to twenty defects.
 
-    `name`: of the file, for messages; its suffix distinguishes JSON Lines from JSON. Raises
-    `InputError`.
+    The suffix of `name` distinguishes JSON Lines from JSON.
     """
     questions: list[Question] = []
     defects: list[str] = []

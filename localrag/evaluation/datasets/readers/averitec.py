@@ -30,7 +30,6 @@ def read_averitec(fields: Fields, known: Sources) -> Question:
 
     Its groups are ``label`` and ``type``, the first of its types. Gold places and own documents are
     pages of its knowledge store if the corpus has one, otherwise documents made from its answers.
-    Raises `InputError` or `UsageError`.
     """
     if not is_claim(fields):
         raise InputError(N_("The entry has no claim with a list of questions."))

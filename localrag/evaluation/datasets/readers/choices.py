@@ -146,7 +146,7 @@ def read_collection(fields: Fields, known: Sources) -> Question:
     """The question of an entry, without options.
 
     Gold places are the documents of its aspects, gold sentences their texts. The answer is their
-    answers, one a line. Raises `InputError` or `UsageError`.
+    answers, one a line.
     """
     del known
     aspects: Any = fields.get("aspects")

@@ -24,7 +24,7 @@ def entries(name: str, content: bytes) -> Iterator[tuple[str, Fields | InputErro
     """Yield each entry with its place ("line 3"), or its defect.
 
     A ``.json`` file is a list of entries, or an object with one such list. Other files have one
-    entry a line; blank lines are skipped. Raises `InputError`.
+    entry a line; blank lines are skipped.
     """
     if not content.strip():
         raise InputError(N_("{name} is empty."), N_("Check how it was saved."), name=name)
@@ -57,10 +57,7 @@ def is_utf8(content: bytes) -> bool:
 
 
 def text(fields: Fields, *names: str) -> str:
-    """The first of some fields that is present, stripped; "" if there is none.
-
-    Raises `InputError` if it is not a text, or holds a lone surrogate.
-    """
+    """The first of some fields that is present, stripped; "" if there is none."""
     name = next((name for name in names if fields.get(name) is not None), "")
     value = fields.get(name, "")
     if isinstance(value, int) and not isinstance(value, bool):
@@ -168,9 +165,8 @@ Stored = Mapping[str, Mapping[str, str]]
 class Sources:
     """Ids in a corpus for the names in gold places; read at the first lookup.
 
-    `lacking`: by question, titles of own documents missing from the corpus. `asks_for_own`: whether
-    questions are asked of their own documents only. `position`: number of the current entry, from
-    0. `open_names`: returns the names of its laws; None without a corpus.
+    `lacking` has titles of own documents missing from the corpus, by question. `position` is the
+    number of the current entry, from 0.
     """
 
     def __init__(
@@ -207,9 +203,9 @@ class Sources:
     def own_documents(
         self, question: str, paragraphs: Iterable[tuple[str, str]]
     ) -> tuple[str, ...]:
-        """Ids of documents with these titles and texts, without duplicates; None if not requested.
+        """Ids of documents with these titles and texts; missing ones go to `lacking`.
 
-        Documents missing from the corpus are noted in `lacking`.
+        None if not asked.
         """
         if not self.asks_for_own:
             return ()

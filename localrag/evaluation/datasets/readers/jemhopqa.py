@@ -23,7 +23,7 @@ def read_jemhopqa(fields: Fields, known: Sources) -> Question:
     """The question of an entry, without options.
 
     Its groups are ``type``, ``answer`` (YES/NO or other), ``steps`` (number of triples) and, if
-    present, ``time_dependent`` (yes or no). Raises `InputError` or `UsageError`.
+    present, ``time_dependent`` (yes or no).
     """
     del known
     query = Query(required(fields, "question"))

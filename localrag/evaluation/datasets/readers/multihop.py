@@ -33,8 +33,7 @@ def read_multihop(fields: Fields, known: Sources) -> Question:
 
     Its groups are ``type``, ``level``, ``hops`` and ``answerable`` (yes or no), if the format has
     them. Gold places are the supporting paragraphs, by document of the corpus or title. HotpotQA
-    and 2WikiMultiHopQA also give gold sentences. An unanswerable question has the answer "". Raises
-    `InputError` or `UsageError`.
+    and 2WikiMultiHopQA also give gold sentences. An unanswerable question has the answer "".
     """
     if "input" in fields:
         return _longbench(fields, known)
