@@ -56,9 +56,8 @@ class BM25Index:
     def open(cls, folder: Path, *, analyzer: str | None = None, deep: bool = False) -> Self:
         """Open the index in `folder`.
 
-        `deep`: compare the checksum of every file (0.6 s per gigabyte), even of unchanged ones
-        since the last comparison. Raises `IndexMissing` or `IndexDamaged` or `IndexVersionError` if
-        as their names say.
+        `deep` compares the checksum of every file (0.6 s per gigabyte), even of unchanged ones.
+        Raises `IndexMissing`, `IndexDamaged` or `IndexVersionError`.
         """
         manifest = IndexManifest.read(folder)
         if manifest.kind != KIND:
@@ -87,12 +86,11 @@ class BM25Index:
     ) -> list[Scored]:
         """Find the best `k` entries with at least one of the terms, best first.
 
-        `terms`: of the query, in the order of its text; a repeated one counts once. With a weight
-        for each term, pairs of neighbours earn nothing. `between`: the lowest and highest value of
-        each attribute, both included, compared as strings; an empty one sets no bound.
-        `header_weight`: factor for words in the header; 0 leaves it out. Words of the header are in
-        the body field too. Returns entries with positive scores. Ties keep the order of their keys.
-        Raises `ValueError` or `IndexDamaged`.
+        Terms keep the order of their text; a repeated one counts once. With a weight for each term,
+        pairs of neighbours earn nothing. `between` gives the lowest and highest value of each
+        attribute, both included, compared as strings; an empty one sets no bound. Words of the
+        header are in the body field too; a `header_weight` of 0 leaves it out. Scores are positive.
+        Ties keep the order of keys.
         """
         import tantivy
 
@@ -143,10 +141,7 @@ class BM25Index:
             limit = min(2 * limit, self.count)
 
     def _only(self, keys: Set[int]) -> Any | None:
-        """The condition for one of these keys.
-
-        None if filtering the hits costs less, or the index is too old for it.
-        """
+        """The condition for one of these keys; None if filtering hits costs less, or the index is old."""
         import tantivy
 
         if len(keys) * _FEW > self.count:
@@ -279,10 +274,7 @@ def _create(folder: Path, fields: Any) -> Any:
 
 
 def _copy(previous: Path, folder: Path) -> Any:
-    """Open a writable copy of an index in `folder`.
-
-    Tantivy never changes a complete file, so hard links share them where the system has links.
-    """
+    """Open a writable copy of an index; hard links share files, which Tantivy never changes."""
     import tantivy
 
     for path in previous.iterdir():
@@ -427,15 +419,13 @@ def build(
     on_progress: Callable[[int], None] | None = None,
     extra: Mapping[str, Any] | None = None,
 ) -> IndexManifest:
-    """Build an index of `entries` in an empty `folder`.
+    """Build an index of `entries`, read as a stream, in an empty `folder`.
 
-    Entries are read as a stream. An interrupted build leaves a folder without a manifest.
-
-    `workers` are processes for analysing text, or other machines; with more than 1 the calling
-    script needs the usual ``if __name__ == "__main__"`` guard. `memory_bytes` is the arena of the
-    writer, at least 15 MB; a larger index gets more segments. `attributes` names those for filters;
-    an entry may miss some. `extra` is kept in the manifest. Raises `IndexNotWritten` if the files
-    cannot be written, and `IndexingError` if a worker process was killed.
+    An interrupted build leaves a folder without a manifest. `workers` are processes for analysing
+    text, or other machines; with more than 1 the calling script needs the usual ``if __name__ ==
+    "__main__"`` guard. `memory_bytes` is the arena of the writer, at least 15 MB; a larger index
+    gets more segments. `attributes` names those for filters; an entry may miss some. `extra` is
+    kept in the manifest. Raises `IndexNotWritten`, or `IndexingError` if a worker was killed.
     """
     with _failures_named(folder):
         opened = _create(folder, schema_of(attributes))
@@ -459,9 +449,8 @@ def update(
     """Build an index in `folder` from an earlier one after a small change.
 
     Unchanged files are shared. Removed entries still count in the frequencies of terms until the
-    next full build. `previous` is the earlier index, with the same analyzer; `gone` has the lowest
-    and highest key of every run of its removed entries; `entries` are new. The rest is as for
-    `build`. Raises `IndexNotWritten` or `IndexingError`.
+    next full build. `previous` has the same analyzer; `gone` has the lowest and highest key of
+    every run of its removed entries; `entries` are new. The rest is as for `build`.
     """
     with BM25Index.open(previous, analyzer=analyzer.id) as earlier:
         before, attributes = earlier.count, earlier.manifest.attributes

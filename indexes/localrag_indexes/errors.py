@@ -57,11 +57,7 @@ CHANGED = N_("the content of index file {file} has changed")
 
 
 class IndexVersionError(IndexingError):
-    """Another version wrote the index, or it has another analyzer or model.
-
-    `what`: the differing property ("format", "analyzer", "model" …). `found`: its value in the
-    index. `expected`: the value of this version.
-    """
+    """Another version, analyzer or model (`what`) wrote the index: `found`, not `expected`."""
 
     def __init__(self, folder: Path, what: str, found: object, expected: object) -> None:
         super().__init__(

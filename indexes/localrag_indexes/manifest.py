@@ -70,10 +70,7 @@ class IndexManifest:
 
     @classmethod
     def read(cls, folder: Path) -> "IndexManifest":
-        """Read the manifest of `folder`.
-
-        Raises `IndexMissing`, `IndexVersionError` or `IndexDamaged`.
-        """
+        """Read a manifest. Raises `IndexMissing`, `IndexVersionError` or `IndexDamaged`."""
         path = folder / FILE_NAME
         try:
             data = json.loads(path.read_text(encoding="utf-8"))
@@ -92,10 +89,7 @@ class IndexManifest:
             ) from error
 
     def verify(self, folder: Path, *, deep: bool = False) -> None:
-        """Check that the files are unchanged since the index was completed.
-
-        Raises `IndexDamaged`.
-        """
+        """Check that the files are unchanged since the index was completed; else `IndexDamaged`."""
         for name, record in self.files.items():
             path = folder / name
             try:
@@ -191,10 +185,8 @@ def new_generation(root: Path) -> Iterator[Path]:
 
     Everything is flushed to disk before the switch, which renames one small file. If the block
     raises or the process is killed, the old generation stays in use. The switch removes superseded
-    generations and the rest of killed builds. A reader can keep an old one open; where the system
-    cannot remove open files, a later build does.
-
-    The caller holds the lock of the corpus: one build at a time.
+    generations and the rest of killed builds. Where the system cannot remove open files, a later
+    build does. The caller holds the lock of the corpus: one build at a time.
     """
     root.mkdir(mode=0o700, parents=True, exist_ok=True)
     name = f"g-{uuid.uuid4().hex[:12]}"
@@ -237,10 +229,7 @@ def was_built(root: Path) -> bool:
 
 
 def sweep(root: Path) -> None:
-    """Remove superseded generations and the rest of killed builds.
-
-    The caller holds the lock of the corpus.
-    """
+    """Remove superseded generations and the rest of killed builds; the caller holds the lock."""
     kept = current(root)
     for folder in root.glob("g-*"):
         if folder != kept:

@@ -1,7 +1,4 @@
-"""How a result or an error comes back from another process.
-
-The workbench and the cluster use it.
-"""
+"""How a result or an error comes back from another process, for workbench and cluster."""
 
 import pickle
 from collections.abc import Callable
@@ -13,10 +10,7 @@ Result = TypeVar("Result")
 
 
 class WorkFailed(Exception):  # noqa: N818 - the name says what happened
-    """Work in another process raised an error without a pickled form.
-
-    `failure`: the error in words.
-    """
+    """Work in another process raised an error without a pickled form; `failure` has its words."""
 
     def __init__(self, failure: "Failure") -> None:
         super().__init__(failure.cause)

@@ -52,11 +52,10 @@ Workers = int | Executor
 def map_stream(
     work: Callable[[Item], Result], items: Iterable[Item], workers: Workers
 ) -> Iterator[tuple[Item, Result]]:
-    """Yield each item with ``work(item)``, in order.
+    """Yield each item with ``work(item)``, in order, by so many processes; 1 is this process.
 
-    `work`: can be pickled; each process gets one copy. `items`: can be pickled; read a few per
-    worker ahead. `workers`: processes to spawn; with 1 this process does the work. Raises
-    `WorkerNotStarted` or `IndexingError`.
+    Work and items can be pickled. Items are read a few ahead. Raises `WorkerNotStarted`, or
+    `IndexingError` if a worker was killed.
     """
     if not isinstance(workers, int):
         yield from workers.map_stream(work, items)
@@ -170,8 +169,7 @@ def _call(item: Any) -> Any:
 class ProcessPool(ProcessPoolExecutor):
     """Processes for shared work; each ignores Ctrl-C and ends when this process ends.
 
-    They are spawned: a fork would copy the locks of all threads. `started`: the processes started
-    so far.
+    They are spawned: a fork would copy the locks of all threads.
     """
 
     def __init__(self, workers: int, start: Callable[..., object], *given: object) -> None:

@@ -145,10 +145,7 @@ def _is_of_clock(figure: Figure) -> bool:
 
 
 def is_reckoned(written: str, provisions: Sequence[str]) -> bool:
-    """Whether provisions give a figure by a table or a sum, so no text contains it.
-
-    False if the provisions have only one figure of its kind.
-    """
+    """Whether provisions give a figure by a table or a sum; not with one figure of its kind."""
     own = figures_of([written])
     rivals = [
         other for other in figures_of(provisions) if any(are_of_one_kind(one, other) for one in own)

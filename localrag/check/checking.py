@@ -45,8 +45,7 @@ def check(
 ) -> CheckReport:
     """Check a text against the laws of a corpus.
 
-    `judge` checks sentences without a citation as claims; without it no model is used. Raises
-    `ModelUnusable` if the model of `judge` cannot be used.
+    `judge` checks sentences without a citation as claims; without it no model is used.
     """
     texts = LawTexts(store)
     flow = Flow(source, texts.names)

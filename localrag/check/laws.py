@@ -279,10 +279,7 @@ class WrittenLaws(SpokenLaws):
         return self.own.place(citation, last)
 
     def has_own(self, citation: ProvisionCitation, place: Locator | None) -> bool | None:
-        """Whether the text has the cited article; None if unclear.
-
-        A missing article may be of a law of its paragraph, unless called the text's own.
-        """
+        """Whether the text has the cited article; None for one that a law of its paragraph may have."""
         if self.own is None or place is None:
             return None
         has = self.own.has(place)

@@ -177,10 +177,7 @@ def _mode(path: Path) -> int:
 
 
 def opened(path: Path, limits: Limits | None = None) -> Source:
-    """Read a file: text, Markdown, HTML, PDF, Office, mail, or a scan.
-
-    The omissions count its attachments, which are not read. Raises `InputError`.
-    """
+    """Read a file: text, Markdown, HTML, PDF, Office, mail, or a scan; attachments are counted."""
     if S_ISDIR(_mode(path)):
         raise InputError(
             N_("{name} is a folder."), N_("Name the files in it."), name=one_line(str(path))

@@ -330,10 +330,7 @@ def _otherwise(instead: Instead) -> Fact:
 
 
 def _elsewhere(said: str, share: float, cited: Sequence[Cited], law: str, texts: LawTexts) -> str:
-    """Return the other article with these words, as cited, or "".
-
-    It is "" also if the cited article refers to another (準用).
-    """
+    """Return the other article with these words, or ""; "" also if the cited one refers on (準用)."""
     words = without_naming(letters(said)).strip("。()")
     laws = dict.fromkeys(law_id for one in cited for law_id in one.laws)
     if (
@@ -457,10 +454,7 @@ def _is_of_proviso(cited: Cited) -> bool:
 def _shown(
     mismatch: Mismatch, share: float, said: str, sentences: Sequence[str], *, of_proviso: bool
 ) -> Instead | None:
-    """Return the provisions' words against a mismatch; None without a contradiction.
-
-    `share` is the share of the sentence's subjects found in the provisions.
-    """
+    """Return the provisions' words against a mismatch; `share` of its subjects are in them."""
     written = mismatch.written
     if mismatch.kind is MismatchKind.BOUND:
         return other_bound(written, said, sentences) if share >= _BOUND_FROM else None

@@ -14,9 +14,7 @@ from localrag.text.facts import Fact
 class Verdict(StrEnum):
     """The result for one finding.
 
-    HOLDS: the law agrees; in a sentence, nothing compared differs.
-    FAILS: the law differs.
-    UNCHECKED: nothing can be shown; the finding gives the reason.
+    HOLDS: nothing compared differs. FAILS: the law differs. UNCHECKED: see the reason given.
     """
 
     HOLDS = "holds"

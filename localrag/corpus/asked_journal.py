@@ -2,10 +2,8 @@
 
 The setting ``journal.questions`` switches it on. Every question is written before it is answered,
 as a line of JSON with the SHA-256 of the line before. A changed, removed or moved line breaks the
-chain. A cut off end or a file that was rewritten as a whole stays unseen, unless the digest of the
-last line (`checked`) was noted elsewhere.
-
-Searches and answers are not written.
+chain. A cut off end stays unseen, unless the digest of the last line (`checked`) was noted
+elsewhere. So does a rewritten file. Searches and answers are not written.
 """
 
 import hashlib

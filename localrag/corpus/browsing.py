@@ -37,10 +37,9 @@ _MOST = 10_000
 
 
 class Memory:
-    """A cache of look-ups in one database.
+    """A cache of look-ups in one database, by name and question.
 
-    It keeps answers only inside `holding`, so a reader outside always sees the latest write. Each
-    look-up has a name with one type of question and one type of answer.
+    It keeps answers only inside `holding`, so a reader outside always sees the latest write.
     """
 
     def __init__(self, database: Database) -> None:
@@ -199,10 +198,7 @@ class Browsing:
 
     @property
     def stamp(self) -> int:
-        """A random number, renewed by every change or replacement of the store.
-
-        An index fits only the stamp it was built from.
-        """
+        """A random number, renewed by every change of the store; an index fits only its stamp."""
         return self._meta("stamp")
 
     @property
@@ -344,10 +340,10 @@ class Browsing:
         )
 
     def id_of(self, name: str) -> str:
-        """The document id for a name, or the name itself without such a document.
+        """The document id for a name, equal to it in NFC; the name itself without such a document.
 
-        macOS decomposes the characters of file names (か plus a mark for が); keyboards compose
-        them. Names equal in NFC mean the same document. An exact id takes precedence.
+        macOS decomposes the characters of file names (か plus a mark for が). An exact id comes
+        first.
         """
         if name.isascii() or self._exact_key(name) is not None:
             return name

@@ -50,8 +50,8 @@ _WRITING = (*_READING, "journal_mode = WAL", "synchronous = NORMAL", "foreign_ke
 class Schema:
     """A kind of file: its tables, and the upgrades between versions.
 
-    Each ``NNNN_name.sql`` upgrades from version N-1 to N. A new file runs all of them, an older one
-    the missing ones. A released script is never edited; a change of tables is a new script.
+    Each ``NNNN_name.sql`` upgrades from version N-1 to N; a new file runs all. A released script is
+    never edited.
     """
 
     name: str  # of the kind ("corpus store"); all names are messages marked with `N_`
@@ -94,16 +94,14 @@ def version(connection: apsw.Connection) -> int:
 
 
 class Database:
-    """A connection with localrag's errors.
+    """A connection with localrag's errors: `NotFoundError`, `StoreError`, `StorageError`.
 
     WAL with ``synchronous=NORMAL``: a commit is one write to the log, without waiting for the disk.
     A kill loses no commit, because the kernel has the log. A power cut may lose the last commits
     and never damages the file; `checkpoint` secures everything before it.
 
     Each page has a checksum (see `connect`): a page changed by the disk is an error at reading.
-    Pages of the log have none until they are moved into the file. `create`: make missing files and
-    folders. `read_only`: refuse every write; other processes may write. Raises `NotFoundError`,
-    `StoreError` or `StorageError`.
+    Pages of the log have none until they are moved into the file.
     """
 
     def __init__(
@@ -221,10 +219,7 @@ class Database:
         return int(self.rows("PRAGMA data_version")[0][0]), self._open.total_changes()
 
     def checkpoint(self) -> bool:
-        """Move the log into the file and flush it, as far as readers allow.
-
-        Returns whether the log is empty.
-        """
+        """Move the log into the file and flush it; returns whether no reader has kept a part of it."""
         busy = self.rows("PRAGMA wal_checkpoint(TRUNCATE)")[0][0]
         return not busy
 
@@ -338,10 +333,7 @@ def row_mark(*values: object) -> int:
 
 
 def scratch(folder: Path | None) -> apsw.Connection:
-    """A temporary database for one connection.
-
-    `folder`: of its file; None for the system's temporary folder.
-    """
+    """A temporary database for one connection, in the system's folder by default."""
     if folder is None:
         return apsw.Connection("")
     path = folder / f".{os.urandom(8).hex()}.scratch"
@@ -377,10 +369,7 @@ def _make(path: Path, schema: Schema) -> None:
 
 
 def connect(path: Path, mode: str = "rw", *, verified: bool = True) -> apsw.Connection:
-    """Open a file whose pages have checksums; each statement is its own transaction.
-
-    `path`: the file; an existing one keeps its form. `mode`: as in SQLite's URIs.
-    """
+    """Open a file whose pages have checksums; each statement is its own transaction."""
     connection = apsw.Connection(
         f"file:{quote(str(path.resolve()))}?mode={mode}",
         apsw.SQLITE_OPEN_READWRITE | apsw.SQLITE_OPEN_URI,
@@ -396,10 +385,7 @@ def connect(path: Path, mode: str = "rw", *, verified: bool = True) -> apsw.Conn
 
 @cache
 def checking_layer() -> str:
-    """Load SQLite's check of pages for this process; returns the name of its VFS.
-
-    Raises `LocalragError` if the installed apsw does not have it.
-    """
+    """Load SQLite's check of pages for this process; returns the name of its VFS."""
     try:
         extra = import_module("apsw.sqlite_extra")
         with closing(apsw.Connection(":memory:")) as connection:

@@ -51,10 +51,7 @@ def make_folder(folder: Path) -> None:
 
 
 def open_file(path: Path, mode: str, buffering: int = -1, *, private: bool = False) -> IO[bytes]:
-    """Open a file to write bytes; a new one is readable for its owner alone.
-
-    `mode`: as for `open`: "wb", "xb", "ab", "a+b". Raises `OSError` as `open`.
-    """
+    """Open a file to write bytes ("wb", "xb", "ab", "a+b"); a new one is for its owner alone."""
     opener = _private_opener if private else _opener
     opened = open(path, mode, buffering, opener=opener)  # noqa: SIM115 - Path has no opener
     return cast(IO[bytes], opened)
@@ -146,11 +143,7 @@ _A_DAY = 86_400
 def storing(
     path: Path, cure: str = _CURE, cures: Mapping[int, str] = MappingProxyType({})
 ) -> Iterator[None]:
-    """Turn errors of the system about files into errors of localrag.
-
-    `cures`: by the number of the system's error. Raises `StorageError` if the block fails on the
-    disk.
-    """
+    """Turn errors of the system about files into `StorageError`; `cures` by error number."""
     try:
         yield
     except OSError as error:
@@ -194,11 +187,9 @@ def replacing(
 ) -> Iterator[IO[bytes]]:
     """Open a new file that replaces another once it is complete on the disk.
 
-    Of several processes the last one wins. Permissions are kept and a link is followed, except with
-    `private`. If the block fails, the former file stays. `path`: of the file, which may be missing.
-    `private`: the new file is the owner's alone, and a link is replaced: for files outside the
-    workspace. Raises `FileExistsError` if with `only_new`, there is a file, and `OSError` if it
-    cannot be written.
+    Of several processes the last one wins. If the block fails, the former file stays. Permissions
+    are kept and a link is followed. A `private` file, outside the workspace, is the owner's alone
+    and replaces a link. Raises `FileExistsError` with `only_new`.
     """
     if only_new:
         _require_free(path)
@@ -240,10 +231,7 @@ def _require_free(path: Path) -> None:
 
 
 def remove_left_over(folder: Path) -> None:
-    """Remove remains of killed `replacing` calls in a folder.
-
-    Only files unchanged for a day are removed. Files that cannot be removed stay.
-    """
+    """Remove remains of killed `replacing` calls in a folder, if they are a day old."""
     for path in folder.glob(".*.new"):
         with suppress(OSError):
             if _UNFINISHED.fullmatch(path.name) and time() - path.lstat().st_mtime > _A_DAY:
@@ -286,8 +274,7 @@ def locked(path: Path, busy: BusyError, cure: str = _CURE) -> Iterator[None]:
 def work_folder(folder: Path, busy: BusyError, cure: str = _CURE) -> Iterator[Path]:
     """An empty folder for one process at a time, removed afterwards with its content.
 
-    Remains of a killed process are removed first. Raises `BusyError` if `busy`, and `StorageError`
-    if the folder cannot be made.
+    Remains of a killed process are removed first. Raises `BusyError` with the message `busy`.
     """
     with storing(folder, cure):
         folder.mkdir(mode=0o700, exist_ok=True)

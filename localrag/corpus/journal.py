@@ -42,10 +42,9 @@ class JournalLine(Generic[Row]):
 class Journal(Generic[Row]):
     """Rows of one type in a file; the file may be missing.
 
-    `lines` reads them. After ``with``, several threads can append. `path`: of the file. `torn`:
-    whether the last line was cut off when the file was read or opened. `end`: bytes written; 0
-    until it is opened with ``with``. Raises `StorageError` if the file cannot be read or written
-    (every method).
+    `lines` reads them. After ``with``, several threads can append. `torn`: the last line was cut
+    off when the file was read or opened. `end`: bytes written, 0 before ``with``. Every method
+    raises `StorageError`.
     """
 
     def __init__(
@@ -96,10 +95,7 @@ class Journal(Generic[Row]):
                 self._flushed = monotonic()
 
     def keep(self, offsets: Iterable[int], aside: Path | None = None) -> None:
-        """Keep only the lines at these offsets, in this order, in one step.
-
-        Raises `StorageError` if the disk is full.
-        """
+        """Keep only the lines at these offsets, in this order, in one step."""
         with self._failures(), ExitStack() as at_once, self.path.open("rb") as old:
             new = at_once.enter_context(replacing(self.path, aside, private=True))
             for offset in offsets:

@@ -365,10 +365,7 @@ def bare(folded: str) -> str:
 
 
 class FoldedText:
-    """A text in folded form, with positions in the original.
-
-    `folded`: as `fold` writes it; "" for a text of marks alone.
-    """
+    """A text as `fold` writes it, with positions in the original; "" for marks alone."""
 
     def __init__(self, text: str) -> None:
         normal, self._offsets = normalize_with_offsets(text)

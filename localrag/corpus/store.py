@@ -185,7 +185,7 @@ class CorpusStore(Lookups):
 
     Every write is one transaction; `transaction` groups several. See `Database` for the errors.
     Unknown ids are NotFoundErrors, and documents that break the rules of the model InputErrors.
-    Each thread and process opens its own store. `files`: the table of files.
+    Each thread and process opens its own store.
     """
 
     def __init__(self, database: Database, as_of: date | None = None) -> None:
@@ -238,8 +238,8 @@ class CorpusStore(Lookups):
     def replace(self, document: Document | DocumentRows, *, file: str = "") -> None:
         """Replace the document with the same id and state.
 
-        Passages get new keys; indexes keep the old keys of unchanged passages. References from the
-        document are deleted until the next indexing.
+        Passages get new keys; indexes keep the old keys of unchanged passages. Its references go
+        until the next indexing.
         """
         rows = prepare(document) if isinstance(document, Document) else document
         with self._changing():
@@ -253,10 +253,7 @@ class CorpusStore(Lookups):
                 states.keep_indexed(self._db, key, known)
 
     def remove(self, document_id: str) -> None:
-        """Remove a document; adding its file again restores it.
-
-        A law id without a date removes all states of the law.
-        """
+        """Remove a document, or all states of a law; adding its file again restores it."""
         with self._changing():
             exact = self._exact(document_id)
             (work,) = self._column(
@@ -274,10 +271,9 @@ class CorpusStore(Lookups):
             states.arrange(self._db, work)
 
     def forget(self, document_ids: Iterable[str]) -> None:
-        """Remove documents and overwrite their content in the file.
+        """Remove documents and overwrite their content, and that of earlier ones, in the file.
 
-        Content of documents removed earlier is overwritten too. A file loses its record with its
-        last document. Raises `NotFoundError`, `BusyError` or `StorageError`.
+        A file loses its record with its last document.
         """
         self._db.empty_log()
         self._db.write("PRAGMA secure_delete = ON")
@@ -347,10 +343,7 @@ class CorpusStore(Lookups):
         *,
         everything: bool,
     ) -> tuple[int, int]:
-        """Replace the edges of documents in one transaction; return their numbers.
-
-        With `everything`, edges of all other documents are deleted.
-        """
+        """Replace the edges of documents, or `everything`, in one transaction; return their numbers."""
         return links.replace(
             self._db,
             (links.Found(*one) for one in found),

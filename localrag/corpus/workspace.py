@@ -214,8 +214,7 @@ class Workspace:
     def init(self) -> bool:
         """Make the folder and a commented settings file, in the language in use.
 
-        Existing files stay; their modes are corrected. Returns whether anything was made. Raises
-        `StorageError` if the folder cannot be made or written.
+        Existing files stay; their modes are corrected. Returns whether anything was made.
         """
         folders = [self.home, self.models, self.runs, self.home / "corpora", self.home / "indexes"]
         try:
@@ -280,10 +279,7 @@ class Workspace:
         )
 
     def corpora(self) -> list[str]:
-        """List the names of the corpora that exist, sorted.
-
-        Folders with impossible names (copies made by hand) are ignored.
-        """
+        """List the names of the corpora, sorted; folders with impossible names are ignored."""
         names = (path.parent.name for path in self.home.glob("corpora/*/corpus.sqlite"))
         return sorted(filter(_possible, names))
 
@@ -322,8 +318,8 @@ def collect(
 ) -> dict[str, tuple[object, str]]:
     """Collect values with the names of their sources, by dotted key; arguments as `config.load`.
 
-    Keys and values are not validated here; `config` does that. Raises `ConfigError` if a file is
-    not TOML, or a corpus has settings other than retrieval.
+    `config` validates keys and values. Raises `ConfigError` if a file is not TOML, or a corpus has
+    settings other than retrieval.
     """
     found: dict[str, tuple[object, str]] = {}
     for key, value in _flatten(_read(workspace.settings)):
@@ -358,8 +354,8 @@ def parse_assignments(assignments: Iterable[str]) -> dict[str, str]:
 def change_setting(workspace: HasSettings, key: str, value: str | int | float | bool) -> None:
     """Write a value into the settings file of a workspace; comments stay.
 
-    `key`: with dots, ``retrieval.k``; not validated here. Raises `ConfigError` if the file cannot
-    be read or written, or its layout does not allow the change.
+    Keys have dots and are not validated. Raises `ConfigError` if the layout does not allow the
+    change.
     """
     from localrag.corpus.durable import replace_text
 
@@ -452,11 +448,10 @@ WRITER_LOCK = "writer.lock"
 
 @contextmanager
 def writing(paths: CorpusPaths) -> Iterator[None]:
-    """Hold the lock for writing a corpus and its indexes.
+    """Hold the lock for writing a corpus and its indexes; raises `BusyError`.
 
     The system frees it when the process ends. A file beside it notes the holder, because some
-    systems cannot read a locked file. Raises `BusyError` if another process holds it, and
-    `StorageError` if the folder of the corpus cannot be written.
+    systems cannot read a locked file.
     """
     folder = paths.store.parent
     holder = folder / "writer.json"

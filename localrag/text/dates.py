@@ -110,10 +110,7 @@ class Era(NamedTuple):
 
 @lru_cache(maxsize=1)
 def eras() -> dict[str, Era]:
-    """Every era since 645, of both courts, by name.
-
-    An era of both courts (建武) is entered once, from its earlier beginning.
-    """
+    """Every era since 645 by name; one of both courts (建武) from its earlier beginning."""
     from japanera import ERA_DATA_DAIKAKUJI, ERA_DATA_GENERAL, ERA_DATA_JIMYOUIN
 
     found: dict[str, Era] = {}
@@ -303,10 +300,7 @@ class DateFound(NamedTuple):
 
 
 def read(text: str, predicate: str = "") -> Date | Period | None:
-    """The date a text consists of, or None.
-
-    `predicate`: the property of its subject; one asking for a time makes ``1964`` a year.
-    """
+    """The date a text consists of, or None. ``1964`` is a year if `predicate` asks for a time."""
     if len(text) > LONGEST:
         return None
     plain = fold_value(text)

@@ -21,10 +21,7 @@ _CONTROLS_IN_JSON = re.compile(r"[\x7f-\x9f\u2028-\u202e\u2066-\u2069\ud800-\udf
 
 
 def harmless(text: str) -> str:
-    """Replace control characters by visible signs (ESC becomes ␛).
-
-    Each becomes one character, U+FFFD without a sign, so positions stay valid.
-    """
+    """Replace each control character by a visible sign (ESC becomes ␛); positions stay valid."""
     return _CONTROLS.sub(_picture, text)
 
 
@@ -38,11 +35,7 @@ def one_line(text: str) -> str:
 
 
 def json_text(value: Any, *, indent: int | None = None, allow_nan: bool = True) -> str:
-    """JSON of a value, safe for a terminal.
-
-    `indent`: blanks for each level; None for one line. Raises `ValueError` if the value has one of
-    these, and they are not allowed.
-    """
+    """JSON of a value, safe for a terminal. An `indent` of None is one line."""
     text = json.dumps(value, ensure_ascii=False, allow_nan=allow_nan, indent=indent)
     return _CONTROLS_IN_JSON.sub(lambda match: f"\\u{ord(match[0]):04x}", text)
 
@@ -82,10 +75,10 @@ class Row(NamedTuple):
 
 
 class Layout(Sequence[Row]):
-    """The rows of a text at one width.
+    """The rows of a text at a width in cells.
 
     Every character is in one row, except line feeds and blanks at breaks. No row is wider than the
-    width. `width`: in cells.
+    width.
     """
 
     def __init__(self, text: str, width: int, indents: Indents | None = None) -> None:

@@ -77,10 +77,7 @@ def read(text: str) -> Quantity | None:
 
 
 def find(text: str) -> tuple[Quantity, ...]:
-    """The quantities in a text, in order, without dates; none in a text longer than `LONGEST`.
-
-    In 100点満点中87点 only the second counts.
-    """
+    """The quantities in a text, without dates; 100点満点中87点 has one. None beyond `LONGEST`."""
     if len(text) > LONGEST:
         return ()
     return tuple(found.value for found in find_folded(dates.blanked(text)))

@@ -74,11 +74,7 @@ def _commands() -> "type[Provider]":
 
 
 class Workbench(BaseApp):
-    """The application.
-
-    `keymap`: usable keys of the settings, by action. `engine`: answers questions; default: an
-    engine in a process of its own.
-    """
+    """The application; by default its engine, which answers questions, has its own process."""
 
     TITLE = "localrag"
     AUTO_FOCUS = None
@@ -179,10 +175,7 @@ class Workbench(BaseApp):
         return self.library_of(self.corpus)
 
     def library_of(self, corpus: str, day: str = "") -> "Library":
-        """A corpus, open for reading; it stays open.
-
-        `day`: ISO date of the law to read; "" for the day of the settings.
-        """
+        """A corpus, open for reading; `day` is an ISO date, or "" for the day of the settings."""
         from localrag_tui.library import Library
 
         def config() -> "Config":
@@ -239,10 +232,7 @@ class Workbench(BaseApp):
         return mounted
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        """Refuse to leave a dialogue unanswered.
-
-        On its own screen the key of a screen is free for other actions.
-        """
+        """Refuse to leave a dialogue unanswered; on its own screen a screen's key is free."""
         if action in ("go", "jump", "jobs", "overview", "settings") and self.screen.is_modal:
             return False
         if action == "go" and parameters == (self.current_mode,):

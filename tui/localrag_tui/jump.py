@@ -61,10 +61,7 @@ class PlacesFound:
 
 
 def look_up(store: "CorpusStore", names: "LawNames", typed: str, law_id: str = "") -> PlacesFound:
-    """Find places by name.
-
-    `typed`: a citation, a law's name or number, a subject, a title, an id; or a part of a name.
-    """
+    """Find places by a citation, a law's name or number, a subject, a title, or part of a name."""
     typed = typed.strip()
     if not typed or len(typed) > _LONGEST:
         return PlacesFound()
@@ -189,10 +186,7 @@ def _distinct(offers: Iterable[Offer]) -> list[Offer]:
 
 
 class Finder(Vertical):
-    """Finds a place; only the result of the newest text is shown.
-
-    `law_id`: the open law, for places without a law; "" for none.
-    """
+    """Finds a place, in the open law by default; shows only the result of the newest text."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("down", "next", N_("Next"), id="jump.next", show=False),
@@ -339,10 +333,7 @@ def _shown(offer: Offer) -> Content:
 
 
 class JumpDialogue(Dialogue):
-    """Returns the chosen `Spot`.
-
-    A place without a law belongs to the open law on the screen below.
-    """
+    """Returns the chosen `Spot`; a place without a law belongs to the open law below."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         # The field takes Enter, too, but shows nothing in the footer.

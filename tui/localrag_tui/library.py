@@ -35,8 +35,7 @@ _Stamp = tuple[tuple[int, int] | None, ...]
 class Settings:
     """The settings of a workspace and of the command line, read again when a file changes.
 
-    `tell`: shows an error; the last valid settings stay in force. Raises `ConfigError` if they are
-    invalid from the beginning.
+    `tell` shows an error; the last valid settings stay in force.
     """
 
     def __init__(
@@ -194,10 +193,9 @@ T = TypeVar("T")
 
 
 class Library:
-    """One corpus, open for reading; no call blocks the event loop.
+    """One corpus, open for reading; no call blocks the event loop, and calls do not wait in turn.
 
-    Reading and searching do not wait for each other. The first call that needs a file raises the
-    error of opening it, as `localrag.doors.session.Corpus` does.
+    The first call that needs a file raises the error of opening it.
     """
 
     def __init__(self, workspace: Workspace, corpus: str, config: Callable[[], "Config"]) -> None:
@@ -284,10 +282,7 @@ class Library:
 
 
 class Keeper:
-    """The conversations of a workspace, opened by the first call.
-
-    Every call raises the errors of `Conversations.open`; after `close`, a `StoreError`.
-    """
+    """The conversations of a workspace, opened by the first call; no call works after `close`."""
 
     def __init__(self, workspace: Workspace) -> None:
         self._workspace = workspace

@@ -131,10 +131,7 @@ class WorkbenchScreen(_Ours[None]):
 
 
 class Dialogue(ModalScreen[object], _Ours[object]):
-    """A modal with one question; returns the choice, or None if it was closed.
-
-    Subclasses yield its parts in `body`; a box above the keys holds them.
-    """
+    """A modal with one question and the parts of `body`; returns the choice, or None if closed."""
 
     CSS_PATH = sheets("parts", "dialogues")
     # ModalScreen first: Textual takes the styles of the first base only.

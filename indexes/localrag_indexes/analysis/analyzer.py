@@ -73,10 +73,7 @@ def morphemes(text: str) -> list[Morpheme]:
 
 
 def sounds(word: str) -> frozenset[str]:
-    """How a word can be read aloud, in katakana: 民放 is ミンポー, and less likely ミンホー.
-
-    Empty if UniDic does not have a piece of the word.
-    """
+    """How a word can be read aloud, in katakana: 民放 is ミンポー; empty if UniDic does not know."""
     read = set()
     for nodes in _tagger("").nbestToNodeList(word, _READINGS):
         pieces = [node.feature_raw.split(",") for node in nodes]
@@ -162,10 +159,9 @@ class Token:
 
 
 class Analyzer:
-    """Turns Japanese and English text into terms.
+    """Turns Japanese and English text into terms, the same in every process.
 
-    The same text gives the same terms in every process. `id` changes whenever the terms can, so
-    that an index of another analyzer is recognised.
+    `id` changes whenever the terms can, so that an index of another analyzer is recognised.
     """
 
     id = "ja-en/2"
@@ -274,8 +270,7 @@ def best_window(text: str, query_terms: Collection[str], size: int) -> tuple[int
     """Find the span of at most `size` characters with the most different query terms.
 
     Ties go to the span with most matches, then to the first. Spare room goes around the matches,
-    evenly. Without a match it is the beginning of the text. Words are looked for as written:
-    cutting a long text into words takes longer than the search.
+    evenly. Words are looked for as written: analysing a long text takes longer than the search.
     """
     if len(text) <= size:
         return 0, len(text)

@@ -48,18 +48,15 @@ def build(
     on_progress: Callable[[int, int], None] | None = None,
     extra: Mapping[str, Any] | None = None,
 ) -> IndexManifest:
-    """Build an index of `entries` in an empty `folder`.
+    """Build an index of `entries`, read as a stream, in an empty `folder`.
 
-    Entries are read as a stream, and vectors are written at once. An interrupted build leaves a
-    folder without a manifest.
-
+    Vectors are written at once. An interrupted build leaves a folder without a manifest.
     `dimension` is the length of a vector, and `model` the id of the embedder, also for queries.
-    `attributes` names those for filters; an entry may miss some. If `previous` is an undamaged
-    index of this model, and it is cheaper, new vectors are added to a copy of its graph. With one
-    thread the same entries make the same graph. `on_progress` gets the vectors in the graph and the
+    `attributes` names those for filters; an entry may miss some. If it is cheaper, new vectors are
+    added to a copy of the graph of `previous`, an undamaged index of this model. With one thread
+    the same entries make the same graph. `on_progress` gets the vectors in the graph and the
     vectors it will have. `extra` is kept in the manifest, beside ``model``, ``dimension`` and
-    ``vectors`` (how many). Raises `IndexNotWritten`, `IndexTooLarge`, `PackageMissing` or
-    `ValueError`.
+    ``vectors`` (how many). Raises `IndexNotWritten`, `IndexTooLarge` or `PackageMissing`.
     """
     layout.require("numpy")
     table = TableWriter(attributes)

@@ -60,10 +60,7 @@ class Graph:
 
     @classmethod
     def load(cls, path: Path, dimension: int) -> Self:
-        """Read a file of `save`; the caller has checked its checksum.
-
-        Raises `IndexDamaged` if the file is no graph, and `IndexTooLarge` if memory ran out.
-        """
+        """Read a file of `save`; the caller has checked its checksum. Raises `IndexDamaged`."""
         native = _native(dimension)
         try:
             native.load_index(str(path))
@@ -85,10 +82,9 @@ class Graph:
         threads: int,
         on_progress: Callable[[int], None],
     ) -> None:
-        """Add the vectors at some places; labels count on from `count`.
+        """Add vectors, shape ``(n, d)``, at places, rows of it; labels count on from `count`.
 
-        `vectors` has shape ``(n, d)``, and `places` are rows of it. With one thread the result is
-        always the same. Raises `IndexTooLarge` if memory ran out.
+        With one thread the result is always the same. Raises `IndexTooLarge` if memory ran out.
         """
         import numpy as np
 
@@ -118,10 +114,9 @@ class Graph:
     def nearest(
         self, vector: "NDArray[np.float32]", n: int, admitted: bytes | None
     ) -> "NDArray[np.int64] | None":
-        """Find the labels of the `n` nearest vectors, best first.
+        """Find the labels of the `n` nearest vectors to one of shape ``(d,)``, best first.
 
-        `vector` has shape ``(d,)``; `admitted` has 1 for each allowed label. Returns None if the
-        graph did not lead to as many.
+        `admitted` has 1 for each allowed label. None if the graph did not lead to as many.
         """
         import numpy as np
 
@@ -155,10 +150,7 @@ def memory_free() -> int:
 
 
 def check(count: int, dimension: int) -> None:
-    """Make sure that an index of this size can be built, before vectors are made for it.
-
-    Raises `IndexTooLarge` or `PackageMissing`.
-    """
+    """Make sure that an index of this size fits, before its vectors are made."""
     layout.require("numpy")
     if count * dimension > layout.EXACT_NUMBERS:
         layout.require("hnswlib")
@@ -284,10 +276,7 @@ class LabelledGraph:
     def nearest(
         self, query: "NDArray[np.float32]", n: int, places: "Places | None"
     ) -> "Places | None":
-        """Find `n` of the most similar texts among some places, all by default.
-
-        Returns None if the graph did not lead to as many.
-        """
+        """Find `n` of the most similar texts among some places; None if the graph leads to fewer."""
         import numpy as np
 
         admitted = None
@@ -302,8 +291,7 @@ class LabelledGraph:
 class VectorIndex:
     """An index open for searching. Files are mapped; the graph is read when it is first needed.
 
-    The same index always answers the same query with the same hits and scores. `vectors`: of each
-    distinct text, shape ``(n, d)``.
+    The same index always answers the same query with the same hits and scores.
     """
 
     def __init__(
@@ -323,12 +311,7 @@ class VectorIndex:
         dimension: int | None = None,
         deep: bool = False,
     ) -> Self:
-        """Open the index in `folder`.
-
-        `deep`: compare the checksum of every file (0.6 s per gigabyte), even of files that did not
-        change since the last comparison. Raises `IndexMissing` or `IndexDamaged` or
-        `IndexVersionError` or `PackageMissing`.
-        """
+        """Open the index in `folder`; `deep` and errors as in `Bm25Index.open`, or `PackageMissing`."""
         layout.require("numpy")
         manifest = IndexManifest.read(folder)
         if manifest.kind != layout.KIND:
@@ -365,12 +348,11 @@ class VectorIndex:
         among: Collection[int] | None = None,  # only these keys may be found; None for all
         exact: bool = False,
     ) -> list[Scored]:
-        """Find the `k` keys with the texts most similar to a query, best first.
+        """Find the `k` keys with the texts most similar to a query, by cosine, best first.
 
-        `between`: the lowest and highest value of each attribute, both included, compared as
-        strings; an empty one sets no bound. Returns each key once, with the cosine of its most
-        similar text. Ties keep the order of the keys. Raises `ValueError`, `IndexDamaged` or
-        `IndexTooLarge`.
+        `between` gives the lowest and highest value of each attribute, both included, compared as
+        strings; an empty one sets no bound. Ties keep the order of keys. Raises `ValueError`,
+        `IndexDamaged` or `IndexTooLarge`.
         """
         query = self._query(vector)
         for name in [*(where or {}), *(between or {})]:
@@ -407,11 +389,10 @@ class VectorIndex:
                 yield key, place
 
     def graph(self) -> "tuple[Graph, NDArray[np.int64]] | None":
-        """Load the graph; every byte is checked before native code reads it.
+        """Load the graph and the label of each vector, shape ``(n,)``; every byte is checked first.
 
-        Returns the graph and the label of each vector in it, shape ``(n,)``. None if the index is
-        too small for a graph, or was deleted since it was opened. Raises `IndexDamaged` if a file
-        has changed, and `IndexTooLarge` if the graph does not fit into memory.
+        None if the index is too small for a graph, or was deleted since. Raises `IndexDamaged` or
+        `IndexTooLarge`.
         """
         path = self.folder / layout.GRAPH
         if layout.GRAPH not in self.manifest.files or not path.exists():

@@ -57,9 +57,8 @@ def open_chat(
 ) -> "ChatModel | None":
     """Open the model that writes answers; None if the settings name none.
 
-    `on_load`: called before and during the loading with the name, the bytes loaded, and the bytes
-    in all (0 for a model of a server). An error that it raises ends the loading. Raises
-    `ModelUnusable` if it cannot be used.
+    `on_load` gets the name, the bytes loaded, and the bytes in all (0 for a server). Its error ends
+    the loading.
     """
     name = config.chat.model
     if not name:
@@ -76,8 +75,8 @@ def open_chat(
 def embedder_name(workspace: HasModels, config: Config) -> str:
     """The model for search by meaning, as settings name it; "" for none.
 
-    Without a setting, it is the only installed embedder with an installed runtime. With several,
-    there is none: otherwise installing a model could put every index out of date.
+    Without a setting, it is the only installed embedder. With several, there is none: otherwise
+    installing a model could put every index out of date.
     """
     if config.embedding.model:
         return "" if config.embedding.model == OFF else config.embedding.model
@@ -154,10 +153,7 @@ def check_models(workspace: HasModels, config: Config) -> Iterator[tuple[str, st
 
 
 def server_of(section: str, settings: ChatConfig | EmbeddingConfig) -> dict[str, object]:
-    """The address of the server as ``<section>.server``; empty for an installed model.
-
-    Another server may run other weights under the same name.
-    """
+    """The server's address as ``<section>.server``, because weights differ; {} if installed."""
     found = named_runtime(settings.model)
     if found is None or (usual := found[0].address) is None:
         return {}
@@ -345,11 +341,7 @@ def named() -> Iterator[None]:
 
 
 def as_ours(error: ModelError) -> LocalragError:
-    """The error of a model as an error of localrag.
-
-    Returns a `BusyError` if another process installs or removes the model. A `StorageError` if a
-    file or folder cannot be written. Otherwise a `ModelUnusable`.
-    """
+    """A model's error as ours: `BusyError`, `StorageError` for files, else `ModelUnusable`."""
     cause, cure = error.args
     fields = dict(error.fields)
     if isinstance(error, BackendMissing) and "package" in fields:

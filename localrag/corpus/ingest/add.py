@@ -77,8 +77,7 @@ class FileEntry:
     that line. A file is read again from its beginning if reading cannot continue there, or if a
     document could not be entered; documents already stored are unchanged.
 
-    A document may have moved here from a later file. It waits for `settle`, when
-    all files are read and vanished documents are removed.
+    A document may have moved here from a later file. It waits for `settle`, after all files.
     """
 
     def __init__(
@@ -388,11 +387,9 @@ def add(
     """Enter files into a corpus; create it if it does not exist.
 
     Files with unchanged size and modification time, or unchanged content, are passed over. After an
-    event its documents are stored, even if the process is killed. The next call continues.
-    `follow_links`: follow links inside the folders; otherwise they are listed and left out.
-    `workers`: processes for reading. With more than 1 the calling script needs the usual ``if
-    __name__ == "__main__"`` guard. Raises `NotFoundError`, `BusyError`, `StorageError` or
-    `StoreError`.
+    event its documents are stored, even if the process is killed. The next call continues. Links
+    not followed are listed. With more than 1 of `workers` the calling script needs the usual ``if
+    __name__ == "__main__"`` guard.
     """
     started = perf_counter()
     report = AddReport()

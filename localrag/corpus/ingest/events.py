@@ -38,10 +38,7 @@ class FileResumed:
 
 @dataclass(frozen=True, slots=True)
 class DocumentsStored:
-    """Some documents of a file are stored: their ids, by what was done with them.
-
-    A large file sends many of these events, with a few thousand ids at most.
-    """
+    """Ids of stored documents, a few thousand at most; a large file sends many of these events."""
 
     path: str
     added: tuple[str, ...] = ()
@@ -54,8 +51,8 @@ class DocumentsStored:
 class FileRead:
     """A file is stored; the number of documents, by what was done with them.
 
-    After an interruption it counts the documents behind the line where reading continued. It is
-    sent again for documents that waited for the other files.
+    After an interruption it counts the documents behind that line. It is sent again for documents
+    that waited for the other files.
     """
 
     path: str
@@ -147,10 +144,7 @@ class FileUnchanged:
 
 @dataclass(frozen=True, slots=True)
 class Duplicate:
-    """A file or document was left out because the store has the same content.
-
-    Only the first few of a file have this event; `MoreDuplicates` counts the others.
-    """
+    """A file or document with content of the store was left out; `MoreDuplicates` counts on."""
 
     source: str
     original: str

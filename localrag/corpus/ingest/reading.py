@@ -73,13 +73,11 @@ class Walk:
 def walk(
     paths: Sequence[Path], supported: Callable[[Path], bool], *, follow_links: bool = False
 ) -> Walk:
-    """Find the files below some folders; a file in `paths` is always taken.
+    """Find the files below some folders; a file or link in `paths` is always taken.
 
     Hidden files and folders (``.git``, ``.DS_Store``) and leftovers of systems and programs
-    (``Thumbs.db``, ``~$letter.docx``) are skipped silently. `paths`: files and folders; a link in
-    this list is followed. `follow_links`: follow links inside the folders too, unless they lead
-    back. Otherwise they are listed and left out. Raises `NotFoundError` if a path does not exist or
-    cannot be looked up.
+    (``Thumbs.db``, ``~$letter.docx``) are skipped silently. Links that lead back, or are not
+    followed, are listed. Raises `NotFoundError` if a path does not exist or cannot be looked up.
     """
     roots = tuple(Path(os.path.abspath(path)) for path in paths)  # noqa: PTH100 - keeps links
     found: dict[Path, FoundFile] = {}
@@ -180,10 +178,7 @@ _NO_FILE = InputError(N_("It is a device, a socket or a pipe."), N_("Add files a
 
 
 def _is_left_behind(name: str) -> bool:
-    """Whether a name is hidden, or a leftover of a system or a program.
-
-    Word keeps ``~$letter.docx`` while a letter is open.
-    """
+    """Whether a name is hidden, or a leftover of a system or a program (``~$letter.docx``)."""
     return name.startswith((".", "~$")) or name.casefold() in ("thumbs.db", "desktop.ini")
 
 
@@ -328,8 +323,7 @@ def contents(
 ) -> Iterator[tuple[FileToRead, Content]]:
     """Read files: small ones as a whole, in processes; large ones while their outcomes are taken.
 
-    `on_check` is called for a large file with its size and the bytes compared so far. Raises
-    `StorageError` if a process was killed.
+    `on_check` is called for a large file with its size and the bytes compared so far.
     """
     # Large files come last: the order of documents is the same with any number of workers.
     small = [task for task in tasks if not _is_streamed(task.file)]
@@ -399,8 +393,7 @@ def _laid_out(outcome: readers.Outcome) -> Outcome:
 def _plainly_named(document: Document) -> Document:
     """The document with every name on one line and without hidden characters.
 
-    A file name may hold line breaks, and characters to reorder or hide others. The text and the
-    subjects of triples stay.
+    A file name may hold line breaks, and characters to reorder or hide others. The text stays.
     """
     names = (
         document.id,

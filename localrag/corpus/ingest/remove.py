@@ -13,10 +13,7 @@ from localrag.text.progress import ignore
 
 
 def remove_documents(workspace: Workspace, corpus: str, documents: Sequence[str]) -> None:
-    """Remove documents; all of them, or none if one does not exist.
-
-    Raises `NotFoundError` or `BusyError`.
-    """
+    """Remove documents; all of them, or none if one does not exist."""
     place = workspace.corpus(corpus)
     place.require()  # Before the lock makes the folder of an unknown corpus.
     with writing(place), CorpusStore.open(place.store) as store, store.transaction():
@@ -29,8 +26,7 @@ def remove_corpus(
 ) -> None:
     """Remove a corpus with its store and indexes, or the rest of one after a kill.
 
-    `before` is called with each of its two folders before anything in it is removed. Raises
-    `NotFoundError`, `BusyError` or `StorageError`.
+    `before` is called with each of its two folders before anything in it is removed.
     """
     place = workspace.corpus(corpus)
     if not _is_left(place):

@@ -90,10 +90,7 @@ def undo_file(place: CorpusPaths, number: int) -> Path:
 
 @contextmanager
 def keeping_steps(place: CorpusPaths, number: int) -> Iterator[Callable[[Step], None]]:
-    """Write the steps of an update; they are on the disk when the block ends, or none if it fails.
-
-    Raises `OSError` if the file cannot be written.
-    """
+    """Write the steps of an update; they are on the disk when the block ends, or none if it fails."""
     aside = place.store.with_name(_UNFINISHED)
     # The date in the head of a gzip file is not part of the content.
     with (
@@ -183,10 +180,9 @@ def update(
     """Take the laws of an archive into a corpus, in one step; `undo_update` reverses it.
 
     New laws and new states are added, and changed texts replace the old ones. Other documents are
-    left alone. Call `index` afterwards. `whole`: the archive has all laws in force. Missing laws
-    are removed, and so are missing future states. `before`: called with the changes before they are
-    made; an error it raises cancels them. Raises `NotFoundError`, `UsageError`, `InputError`,
-    `BusyError`, `StorageError` or `StoreError`.
+    left alone. Call `index` afterwards. With `whole` the archive has all laws in force: missing
+    laws are removed, and so are missing future states. `before` gets the changes; its error cancels
+    them.
     """
     started = perf_counter()
     place = workspace.corpus(corpus)
@@ -216,11 +212,7 @@ def update(
 
 
 def undo_update(workspace: Workspace, corpus: str, *, dry_run: bool = False) -> UpdateReport:
-    """Undo the last update of a corpus; its laws are as before.
-
-    With `dry_run` it only reports the changes. Raises `NotFoundError`, `UsageError`, `BusyError`,
-    `StorageError` or `StoreError`.
-    """
+    """Undo the last update of a corpus; its laws are as before."""
     started = perf_counter()
     place = workspace.corpus(corpus)
     place.require()

@@ -201,13 +201,12 @@ def stream(
     after: int = 0,  # line of a `Mark` of the same content; reading resumes after it
     in_pieces: bool = False,
 ) -> Iterator[Outcome | LineBlock]:
-    """Read a file lazily.
+    """Read a file lazily; nothing is raised.
 
-    `name`: name for ids, sources and messages, such as the path inside an added folder; the file
-    name by default. `in_pieces`: yield lines of dumps and statutes unread, as `LineBlock` and
-    `Mark` in turn; read them with `read_piece`. Yields documents in file order, each followed by
-    its `Omission` objects. A `ReadFailure` for an unreadable file, member or line; reading goes on.
-    A `Mark` after each line from which reading could resume. Nothing is raised.
+    Yields documents in file order, each followed by its `Omission` objects. A `ReadFailure` for an
+    unreadable file, member or line; reading goes on. A `Mark` after each line from which reading
+    could resume. With `in_pieces`, lines of dumps and statutes come unread, as `LineBlock` and
+    `Mark` in turn, for `read_piece`. `name` is for ids, sources and messages.
     """
     name = one_line(name or path.name)
     yield from _told(name, lambda: _open(path, name, limits, after, in_pieces))

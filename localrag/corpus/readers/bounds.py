@@ -263,8 +263,8 @@ _HEAD = 20
 class Lines:
     """The unread lines of a file, after a given one.
 
-    `first`: the first readable line of `head` (UTF-8, and JSON if it begins an object). It shows
-    the content of the file. Without a readable line, the first one.
+    `first` shows the content: the first readable line of `head`, in UTF-8 and JSON if it begins an
+    object.
     """
 
     def __init__(self, stream: IO[bytes], limits: Limits, after: int = 0) -> None:
@@ -356,10 +356,9 @@ def complete(line: bytes | None, limits: Limits) -> bytes:
 
 
 def numbered_lines(stream: IO[bytes], limits: Limits) -> Iterator[NumberedLine]:
-    """Yield lines with numbers from 1, without a byte order mark.
+    """Yield lines with numbers from 1, without a byte order mark; None for one over the limit.
 
-    A line over the limit is None. A stream that is too large, or mostly empty lines, is an
-    InputError.
+    A stream that is too large, or mostly empty lines, is an InputError.
     """
     total, number, empty = 0, 0, 0
     while line := stream.readline(limits.line_bytes + 1):

@@ -81,10 +81,7 @@ def is_wide(character: str) -> bool:
 
 
 def goes_on(line: str, following: str, *, room: float, width: float) -> bool:
-    """Whether a sentence continues from one stripped line to the next.
-
-    `room` is the free space to the edge of the column, in the unit of `width`.
-    """
+    """Whether a sentence continues on the next line; `room` is free space in units of `width`."""
     if not line or not following or ends_sentence(line) or _LEADERS.search(line[-_TAIL:]):
         return False
     # A moved word leaves its own room; Japanese moves a character or two.

@@ -475,10 +475,7 @@ def is_small(data: bytes) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class ScannedPage:
-    """A page read by OCR, with its number from 1 and its size in pixels.
-
-    Its lines are in reading order; a page without text has none.
-    """
+    """A page read by OCR, with number (from 1), pixels, and lines in reading order, if any."""
 
     number: int
     width: int
@@ -500,10 +497,7 @@ class ScannedPage:
 
 @dataclass(frozen=True, slots=True)
 class PageRead:
-    """Progress of OCR: page `number` of a file was read, or had been read before.
-
-    `done` and `total` count its pages for OCR, `earlier` those read before.
-    """
+    """Progress of OCR: page `number` of a file was read, now or `earlier`; `total` to read."""
 
     source: str
     number: int
@@ -516,10 +510,7 @@ class PageRead:
 
 @dataclass(frozen=True, slots=True)
 class Scans:
-    """Reads image pages with an engine and calls `on_page` after each.
-
-    `kept` is the folder of read pages; None to keep none.
-    """
+    """Reads image pages with an engine, calling `on_page`; keeps them in the folder `kept`."""
 
     engine: Engine
     kept: Path | None = None

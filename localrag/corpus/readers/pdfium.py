@@ -328,9 +328,9 @@ def picture(data: bytes, memory_bytes: int, number: int) -> tuple[bytes, int, in
 
 
 class _Unseen:
-    """Invisible characters: hidden layers, white on white, no ink.
+    """Invisible characters, counted: hidden layers, white on white, no ink.
 
-    Invisible text over a picture is the text layer of a scan; it stays. `count`: number found.
+    Invisible text over a picture is the text layer of a scan; it stays.
     """
 
     def __init__(self, page: "PdfPage", box: Box) -> None:

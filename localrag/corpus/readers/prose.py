@@ -43,10 +43,7 @@ class Heading(NamedTuple):
 
 
 class TextBuilder:
-    """Collects the lines of a text.
-
-    `headings`: the lines added as headings. `length`: characters so far, line ends included.
-    """
+    """Collects the lines of a text, and those added as headings; `length` in characters."""
 
     def __init__(self) -> None:
         self.headings: list[Heading] = []
@@ -84,10 +81,9 @@ def prose(
 ) -> Document:
     """Make a document and cut its passages: one per section, long ones at sentence ends.
 
-    `title`: as printed; the start of every header. By default the file name in `id_`. `pages`:
-    start of each page's passages, in characters; empty if unknown. No passage crosses them.
-    `longest`: target size of a passage in bytes of UTF-8. Up to half more stays in one piece, to
-    avoid fragments.
+    The `title` is the start of every header, by default the file name in `id_`. No passage crosses
+    `pages`, the starts of pages in characters. Passages aim at `longest` bytes of UTF-8. Up to half
+    more stays in one piece, to avoid fragments.
     """
     bounded(N_("id"), id_)
     title = bounded(N_("title"), stem(id_) if title is None else title)

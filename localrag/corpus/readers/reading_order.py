@@ -160,8 +160,8 @@ def _columns(spans: Sequence[tuple[float, float]], size: float) -> list[tuple[fl
 class _Column:
     """A column of text and its right edge.
 
-    Headings, numbers or punctuation may hang over it, so several lines must end at the edge. Rules
-    across its lines belong to tables.
+    Several lines must end there, because headings or punctuation may hang over it. Rules across
+    lines belong to tables.
     """
 
     def __init__(self, parts: Sequence[Segment], across: Sequence[Box]) -> None:

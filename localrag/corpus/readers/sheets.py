@@ -77,10 +77,9 @@ class Opened:
 def opened_workbook(
     stream: IO[bytes], name: str, aside: Path | None = None, most: int = _UNPACKED
 ) -> Iterator[Opened]:
-    """Open a workbook from a seekable file.
+    """Open a workbook from a seekable file, at most `most` bytes unpacked, `aside` if needed.
 
-    `aside` is the folder for a temporary file, `most` the limit for unpacked bytes. Encrypted,
-    damaged, oversized and other files are InputErrors. So is any other exception inside.
+    Encrypted, damaged, oversized and other files are InputErrors. So is any other exception inside.
     """
     try:
         import openpyxl

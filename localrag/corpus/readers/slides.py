@@ -102,12 +102,7 @@ def _slides(package: Package, presentation: str) -> Iterator[str]:
 
 
 class _Slide:
-    """Reads a slide.
-
-    `title`: in one line, available after the lines are read; "" without one. `part`: name of the
-    slide's part. `footers`: footer lines read so far; updated. `left_out`: counts of unread parts;
-    updated.
-    """
+    """Reads a slide. `title` is known after its lines; `footers` and `left_out` are updated."""
 
     def __init__(
         self,

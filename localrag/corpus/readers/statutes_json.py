@@ -342,11 +342,10 @@ _DATE = re.compile(r"(\d{4})-?(\d{2})-?(\d{2})")
 
 
 def statute_document(record: dict[str, Any], source: str) -> Document:
-    """Make the statute of one line.
+    """Make the statute of one line: law_id, date, title, law_num, articles.
 
-    `record`: ``{"law_id", "date", "title", "law_num", "articles": [{"num", "caption", "title",
-    "paragraphs": [{"num", "text"}], "suppl", "suppl_label"}]}``. Provisions outside any article
-    have null as ``num``.
+    An article has num, caption, title, paragraphs (num, text), suppl and suppl_label. Provisions
+    outside any article have null as ``num``.
     """
     law_id = one_line(string(record, "law_id"))
     if not law_id:

@@ -80,8 +80,7 @@ def extract_document(record: dict[str, Any], source: str) -> Document:
 def page_document(page: Page, source: str, headings: Sequence[Heading] = ()) -> Document:
     """Make the document of an article; its id is the title.
 
-    Facts of infobox and redirects form a final section with a sentence for each triple. So they are
-    found and quoted like the text.
+    A final section has a sentence for each triple of infobox and redirects, to be found and quoted.
     """
     title = bounded(N_("title"), one_line(page.title))
     if not title:

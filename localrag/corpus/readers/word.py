@@ -142,10 +142,7 @@ def words_of(package: Package, body: etree._Element | None = None) -> WordText:
 
 
 class _Walk:
-    """Walks through a Word file.
-
-    `counts`: unread parts, and parts with a remark. `readings`: of ruby.
-    """
+    """Walks through a Word file, and counts unread parts, remarks and ruby `readings`."""
 
     def __init__(self, package: Package) -> None:
         self._package = package

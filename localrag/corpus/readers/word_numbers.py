@@ -284,10 +284,7 @@ class Number:
 
 
 class Numbering:
-    """Counts the paragraphs of a document, in reading order.
-
-    `unknown`: numbers written in digits, because their format is unknown.
-    """
+    """Counts the paragraphs in reading order, and collects numbers of `unknown` formats."""
 
     def __init__(self, root: etree._Element | None, styles: Styles) -> None:
         self._styles = styles

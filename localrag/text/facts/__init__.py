@@ -55,8 +55,7 @@ class Fact:
     def of_stored(cls, stored: object) -> Self:
         """Read a stored note.
 
-        A string is a note of an earlier version. Of an unknown kind the words are kept. Raises
-        `ValueError` if it is no note.
+        A string is one of an earlier version; unknown kinds keep their words.
         """
         match stored:
             case cls():

@@ -1,7 +1,4 @@
-"""Work on models; only `pull_model` uses the network.
-
-`remove_model` runs in a thread, all others in a process of their own.
-"""
+"""Work on models, in a process of its own (`remove_model`: a thread); `pull_model` downloads."""
 
 import os
 import time

@@ -134,10 +134,7 @@ class Shown:
 
 
 def read(folder: Path) -> Shown:
-    """Read the report of a finished evaluation; takes a second with many answers.
-
-    Raises `LocalragError` if it cannot be read.
-    """
+    """Read the report of a finished evaluation; takes a second with many answers."""
     from localrag.evaluation import report
 
     found = report.read(folder)

@@ -101,10 +101,7 @@ def _about(method: "Method") -> tuple[str, ...]:
 
 
 class RunForm(Dialogue):
-    """Returns a checked order; until then typed text stays.
-
-    `job`: the estimate; only this dialogue announces its end.
-    """
+    """Returns a checked order; until then typed text stays. Only it announces its estimate."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("ctrl+t", "estimate", N_("Estimate"), id="form.estimate"),
@@ -143,11 +140,7 @@ class RunForm(Dialogue):
 
     @abstractmethod
     def check(self, order: Order, *, starts: bool) -> Order | Wrong:
-        """Check an order, in a thread.
-
-        `starts`: whether it starts now; otherwise it is only estimated. Returns the order with full
-        paths; or a wrong field and its error.
-        """
+        """Check an order, in a thread; returns it with full paths, or a wrong field and its error."""
 
     @abstractmethod
     def estimate(self, order: Order) -> Job:

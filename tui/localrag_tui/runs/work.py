@@ -226,10 +226,7 @@ _PACKAGES = "localrag", "localrag_models", "localrag_indexes"
 
 
 class _Told(logging.Handler):
-    """Passes events and warnings of a run to the screen, no more than can be read.
-
-    The rows are read from the file of answers.
-    """
+    """Passes events and warnings of a run to the screen, no more than can be read."""
 
     def __init__(self, tell: Tell) -> None:
         super().__init__(logging.WARNING)

@@ -52,10 +52,7 @@ def short_place(passage: Passage, names: "LawNames") -> str:
 
 
 def fitted(header: str, width: int) -> str:
-    """A header in at most `width` cells.
-
-    First the caption of the article is cut, then the middle of the title, then the number.
-    """
+    """A header in `width` cells: the caption is cut first, then the title, then the number."""
     if cell_len(header) <= width:
         return header
     title, _, rest = header.partition(" ")
@@ -299,10 +296,7 @@ class Results(AdaptiveList):
 
 
 class StageRow(AdaptiveRow):
-    """Rank, short place and points of a hit.
-
-    `best`: the score for 100 points; every stage has its own scale.
-    """
+    """Rank, short place and points of a hit; `best` has 100 points, on its stage's scale."""
 
     def __init__(self, hit: Hit, places: Mapping[str, str], best: float) -> None:
         self._hit = hit

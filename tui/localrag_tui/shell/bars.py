@@ -113,10 +113,7 @@ class KeyShown(NamedTuple):
 
 
 class KeyBar(Widget):
-    """The keys of the focused part; a click presses one.
-
-    Without room the last keys go, except the key of the help.
-    """
+    """The keys of the focused part; a click presses one. Without room the last go, help stays."""
 
     ALLOW_SELECT = False
 

@@ -35,10 +35,7 @@ _LONGEST = 2_000
 
 
 class TextField(Input):
-    """Textual's own, with harmless text of limited length.
-
-    `max_length`: in characters; longer text is cut.
-    """
+    """Textual's own, with harmless text, cut at `max_length` characters."""
 
     # A longer line moves nothing: no new layout.
     virtual_size = Reactive(Size(0, 0))
@@ -86,10 +83,7 @@ class PathInput(TextField):
 
 
 def as_path(typed: str) -> Path:
-    """A typed or pasted path, without quotation marks; ``~`` is the home of the user.
-
-    After ``~`` an unknown user is kept.
-    """
+    """A typed or pasted path without quotation marks; ``~`` is home, an unknown user is kept."""
     text = typed.strip()
     if len(text) > 1 and text[0] == text[-1] and text[0] in "'\"":
         text = text[1:-1]
@@ -97,10 +91,7 @@ def as_path(typed: str) -> Path:
 
 
 def as_day(typed: str) -> str:
-    """A day (2020-04-01, 2020年4月1日, 令和二年四月一日) in ISO; "" for none.
-
-    Raises `UsageError` if it is no day.
-    """
+    """A day (2020-04-01, 2020年4月1日, 令和二年四月一日) in ISO; "" for none, else UsageError."""
     if not typed.strip():
         return ""
     from localrag.text.dates import read_day
@@ -144,10 +135,7 @@ def completed(typed: str) -> str | None:
 
 
 class Field(Vertical):
-    """A label, a widget, and beneath it a description or an error.
-
-    `widget`: a widget other than a line of text; its id is `name`.
-    """
+    """A label, a widget (by default a line of text), beneath it a description or an error."""
 
     def __init__(
         self,
@@ -222,9 +210,8 @@ class WrongField(UsageError):  # noqa: N818 - the name says what is wrong
 class Form(Dialogue):
     """Asks for a few values; returns them as a `dict` by name of the field.
 
-    `fields`: the fields; without fields it is a question of yes or no. `check`: checks the values,
-    in a thread; its error is shown, a `WrongField` at its field, and the form stays. `leave`: the
-    word on the other button; "" for "Leave".
+    Without fields it is a question of yes or no. `check` runs in a thread. Its error is shown, a
+    `WrongField` at its field, and the form stays.
     """
 
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -320,19 +307,11 @@ class Form(Dialogue):
 
 
 Write = Callable[[Path, bool], None]
-"""Writes a file; the second argument allows to replace an existing one.
-
-Raises:
-    FileExistsAlready: it exists, and may not be replaced.
-    LocalragError: it cannot be written.
-"""
+"""Writes a file, and replaces one only if allowed (`FileExistsAlready`)."""
 
 
 async def save(bench: "Workbench", title: str, proposed: Callable[[], Path], write: Write) -> None:
-    """Ask for a file until it is written, or the user leaves.
-
-    `proposed`: returns the first proposal; runs in a thread, as `write`.
-    """
+    """Ask for a file until it is written, or the user leaves; `proposed` runs in a thread."""
     path = await asyncio.to_thread(proposed)
     written = False
 

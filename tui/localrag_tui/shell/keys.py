@@ -93,10 +93,7 @@ def usable(keys: str) -> bool:
 
 
 def needed(keys: str, own: Iterable[str]) -> str:
-    """The first of these keys needed by text fields or lists; else "".
-
-    A priority action would take the key from every field.
-    """
+    """The first of these keys needed by text fields or lists, also from a priority action."""
     return next((key for key in keys.split(",") if _is_plain(key) and key not in own), "")
 
 

@@ -247,8 +247,7 @@ class TimedAnswer(NamedTuple):
 class Engine:
     """Answers one question at a time, in a process that keeps its model.
 
-    A dead process is restarted by the next question. `model`: the loaded model, as in the settings;
-    "" for none.
+    A dead process is restarted by the next question.
     """
 
     def __init__(self) -> None:

@@ -45,10 +45,7 @@ class Interrupted:
 
 
 class Channel:
-    """The child's end of the connection.
-
-    `on_message`: called in the listening thread, before a message goes into the inbox.
-    """
+    """The child's end; `on_message` is called in the listening thread, ahead of the inbox."""
 
     def __init__(self, line: "Connection[object, object]") -> None:
         self.inbox: SimpleQueue[object] = SimpleQueue()
@@ -151,11 +148,7 @@ class Process:
     async def start(
         cls, function: Callable[Concatenate[Channel, P], object], *args: P.args, **kwargs: P.kwargs
     ) -> Self:
-        """Start a function of a module; it and its arguments are pickled.
-
-        `kwargs`: none; functions here take positional arguments. Raises `ProcessDied` if it cannot
-        be started.
-        """
+        """Start a function of a module; it and its arguments are pickled. Raises `ProcessDied`."""
         # Imported late for the first paint.
         from multiprocessing import Pipe
 
@@ -200,10 +193,7 @@ class Process:
             self._line.send(message)
 
     async def messages(self) -> AsyncIterator[object]:
-        """The events of the function, until it ends.
-
-        Raises `WorkFailed`, `Stopped` or `ProcessDied`.
-        """
+        """The events of the function, until it ends; `WorkFailed`, `Stopped` or `ProcessDied`."""
         while True:
             match message := await self._heard.get():
                 case Returned(value):
