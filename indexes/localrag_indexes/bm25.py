@@ -141,7 +141,7 @@ class BM25Index:
             limit = min(2 * limit, self.count)
 
     def _only(self, keys: Set[int]) -> Any | None:
-        """The condition for one of these keys; None if filtering hits costs less, or the index is old."""
+        """The condition for one of these keys; None if filtering is cheaper, or in an old index."""
         import tantivy
 
         if len(keys) * _FEW > self.count:
@@ -274,7 +274,7 @@ def _create(folder: Path, fields: Any) -> Any:
 
 
 def _copy(previous: Path, folder: Path) -> Any:
-    """Open a writable copy of an index; hard links share files, which Tantivy never changes."""
+    """Open a writable copy of an index; hard links share the files. Tantivy never changes one."""
     import tantivy
 
     for path in previous.iterdir():
@@ -422,8 +422,8 @@ def build(
     """Build an index of `entries`, read as a stream, in an empty `folder`.
 
     An interrupted build leaves a folder without a manifest. `workers` are processes for analysing
-    text, or other machines; with more than 1 the calling script needs the usual ``if __name__ ==
-    "__main__"`` guard. `memory_bytes` is the arena of the writer, at least 15 MB; a larger index
+    text, or other machines; with more than 1 the calling script needs the usual guard
+    (``__main__``). `memory_bytes` is the arena of the writer, at least 15 MB; a larger index
     gets more segments. `attributes` names those for filters; an entry may miss some. `extra` is
     kept in the manifest. Raises `IndexNotWritten`, or `IndexingError` if a worker was killed.
     """
@@ -449,7 +449,7 @@ def update(
     """Build an index in `folder` from an earlier one after a small change.
 
     Unchanged files are shared. Removed entries still count in the frequencies of terms until the
-    next full build. `previous` has the same analyzer; `gone` has the lowest and highest key of
+    next full build. `previous` has the same analyzer. `gone` has the lowest and highest key of
     every run of its removed entries; `entries` are new. The rest is as for `build`.
     """
     with BM25Index.open(previous, analyzer=analyzer.id) as earlier:

@@ -45,7 +45,7 @@ def convex_combination(
 ) -> dict[Key, float]:
     """Score each key by the weighted mean of its scores, each scaled to the range 0 to 1.
 
-    0 is the floor of the search, 1 its best score. A key that a search did not find gets 0. Unlike
+    0 is the floor of the search, 1 its best score. A key missing in a search gets 0. Unlike
     ranks, this keeps how far one key is ahead of the next. A floor of None is the lowest score
     found. A search with a single score counts it as 1. The best come first, ties in the order of
     the searches. Empty if all weights are 0.

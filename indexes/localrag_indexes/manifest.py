@@ -8,8 +8,8 @@ A generation is built beside the current one, then switched in::
       g-77ab….new/   one that is being built, or the rest of a build that was killed
 
 ``manifest.json`` is written last: a folder without it is no index. A note beside it lists the files
-that were compared byte by byte, with inode and time of writing. A file that was copied, restored or
-changed since is compared again.
+compared byte by byte, with inode and time of writing. A copied, restored or changed file
+is compared again.
 """
 
 import hashlib

@@ -128,7 +128,7 @@ def map_threads(
 ) -> Iterator[tuple[Item, Result]]:
     """Yield each item with ``work(item)``, in order, done in threads; with 1 in this thread.
 
-    Use it for work that waits for something outside this process. Items are read a few ahead.
+    Use it for work waiting for something outside this process. Items are read a few ahead.
     """
     if threads <= 1:
         for item in items:

@@ -279,7 +279,7 @@ class WrittenLaws(SpokenLaws):
         return self.own.place(citation, last)
 
     def has_own(self, citation: ProvisionCitation, place: Locator | None) -> bool | None:
-        """Whether the text has the cited article; None for one that a law of its paragraph may have."""
+        """Whether the text has the cited article; None if a law of its paragraph may have it."""
         if self.own is None or place is None:
             return None
         has = self.own.has(place)

@@ -330,7 +330,7 @@ def _otherwise(instead: Instead) -> Fact:
 
 
 def _elsewhere(said: str, share: float, cited: Sequence[Cited], law: str, texts: LawTexts) -> str:
-    """Return the other article with these words, or ""; "" also if the cited one refers on (準用)."""
+    """Return the other article with these words; "" also if the cited one refers on (準用)."""
     words = without_naming(letters(said)).strip("。()")
     laws = dict.fromkeys(law_id for one in cited for law_id in one.laws)
     if (

@@ -234,7 +234,7 @@ class Browsing:
         )
 
     def documents(self, kind: str | None = None) -> Iterator[DocumentInfo]:
-        """List all documents, or those of one kind, in insertion order."""
+        """List all documents, or all of one kind, in insertion order."""
         last = 0
         while page := self._db.rows(
             f"{INFO} FROM shown WHERE key > ? AND (? IS NULL OR kind = ?) ORDER BY key LIMIT ?",

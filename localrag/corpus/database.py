@@ -215,11 +215,11 @@ class Database:
 
     @property
     def mark(self) -> tuple[int, int]:
-        """A value that every write of any connection changes."""
+        """A value changed by every write of any connection."""
         return int(self.rows("PRAGMA data_version")[0][0]), self._open.total_changes()
 
     def checkpoint(self) -> bool:
-        """Move the log into the file and flush it; returns whether no reader has kept a part of it."""
+        """Move the log into the file and flush it; False if readers keep a part of it."""
         busy = self.rows("PRAGMA wal_checkpoint(TRUNCATE)")[0][0]
         return not busy
 
@@ -448,7 +448,7 @@ def _damaged(error: Exception | str, path: Path, schema: Schema) -> StoreError:
 
 
 def damage_told(error: Exception) -> str:
-    """The damage that an error reports; empty for other errors."""
+    """The damage reported by an error; empty for other errors."""
     if _code(error) == apsw.SQLITE_IOERR_DATA:
         return _("its content has changed since it was written")
     return str(error) if _code(error) & 0xFF in (apsw.SQLITE_CORRUPT, apsw.SQLITE_NOTADB) else ""

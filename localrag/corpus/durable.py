@@ -83,8 +83,8 @@ def readers(settings: Path) -> Readers:
 def settle(home: Path, chosen: Readers) -> None:
     """Set the modes of all files in a workspace.
 
-    Links and files with other hard links are left alone: a linked model has another owner. Files
-    that cannot be changed (another owner, a read-only disk) are reported by `exposed`.
+    Links and files with other hard links are left alone: a linked model has another owner.
+    `exposed` reports unchangeable files (another owner, a read-only disk).
     """
     for path, mode in _misplaced(home, chosen):
         with suppress(OSError):
@@ -156,7 +156,7 @@ def storing(
 
 
 def listed(folder: Path, pattern: str) -> list[Path]:
-    """The entries of a folder that match, sorted; none without a folder. Raises `StorageError`."""
+    """The matching entries of a folder, sorted; empty without a folder. Raises `StorageError`."""
     try:
         os.scandir(folder).close()
     except (FileNotFoundError, NotADirectoryError):

@@ -1,7 +1,7 @@
-"""A journal: finished rows of long work, which no kill can lose.
+"""A journal: finished rows of long work, safe from any kill.
 
-A file of JSON lines that only grows. A row counts once its whole line is in the file. A line that
-a kill cut off is reported and dropped. The owner locks the file for one writer
+A file of JSON lines that only grows. A row counts once its whole line is in the file. A line cut
+off by a kill is reported and dropped. The owner locks the file for one writer
 (`localrag.corpus.durable`); any number may read.
 """
 

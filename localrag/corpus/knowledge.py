@@ -24,7 +24,7 @@ class KnownTriple(NamedTuple):
 
 
 class SubjectMention(NamedTuple):
-    """A span of a text that names subjects."""
+    """A span of a text naming subjects."""
 
     start: int  # start, end: in characters of the text
     end: int

@@ -1,4 +1,4 @@
-"""The corpus store: one SQLite file that holds the truth of a corpus."""
+"""The corpus store: one SQLite file with the truth of a corpus."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, closing, contextmanager
@@ -184,7 +184,7 @@ class CorpusStore(Lookups):
     """Documents and passages of one corpus, and the edges derived from them.
 
     Every write is one transaction; `transaction` groups several. See `Database` for the errors.
-    Unknown ids are NotFoundErrors, and documents that break the rules of the model InputErrors.
+    Unknown ids are NotFoundErrors, and documents breaking the rules of the model InputErrors.
     Each thread and process opens its own store.
     """
 
@@ -271,7 +271,7 @@ class CorpusStore(Lookups):
             states.arrange(self._db, work)
 
     def forget(self, document_ids: Iterable[str]) -> None:
-        """Remove documents and overwrite their content, and that of earlier ones, in the file.
+        """Remove documents and overwrite their content, also of earlier ones, in the file.
 
         A file loses its record with its last document.
         """
@@ -343,7 +343,7 @@ class CorpusStore(Lookups):
         *,
         everything: bool,
     ) -> tuple[int, int]:
-        """Replace the edges of documents, or `everything`, in one transaction; return their numbers."""
+        """Replace the edges of documents, or `everything`, in one step; return their numbers."""
         return links.replace(
             self._db,
             (links.Found(*one) for one in found),

@@ -153,7 +153,7 @@ class Passage:
 
 @dataclass(frozen=True, slots=True)
 class Omission:
-    """Parts of a file that were not read, or were read and need a remark."""
+    """Parts of a file not read, or read with a remark."""
 
     what: str  # plural noun ("pictures"), always the same words; a message marked with `N_`
     count: int = 1  # number of parts

@@ -112,7 +112,7 @@ class CorpusPaths:
     def identity(self) -> tuple[int, int] | None:
         """Device and inode of the store; None if there is none.
 
-        A removed or replaced corpus stays readable to processes that have the old file open.
+        A removed or replaced corpus stays readable to processes with the old file open.
         """
         try:
             status = self.store.stat()
@@ -189,7 +189,7 @@ class Workspace:
 
     @property
     def searches(self) -> Path:
-        """Folder of the searches that a model wrote; may be missing."""
+        """Folder of the searches written by a model; may be missing."""
         return self.home / "searches"
 
     @property

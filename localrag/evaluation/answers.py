@@ -111,8 +111,8 @@ def read_rows(
 ) -> dict[int, _Understood]:
     """Read the newest line of each row of a file of answers, by number, from 1.
 
-    `understand` raises `ValueError` for a damaged row. A missing file has no rows; a last line that
-    was cut off is ignored. Raises `WorkspaceError` for a damaged line.
+    `understand` raises `ValueError` for a damaged row. A missing file has no rows; a cut off last
+    line is ignored. Raises `WorkspaceError` for a damaged line.
     """
     found: dict[int, _Understood] = {}
     journal = _journal(path)

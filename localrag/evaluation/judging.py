@@ -92,7 +92,7 @@ def judged(plan: Plan, setups: Sequence[Setup], *, retry_failed: bool, on_event:
 def pending(
     plan: Plan, setups: Iterable[Setup], *, retry_failed: bool
 ) -> list[tuple[Setup, _ToJudge]]:
-    """Entries with answers that have no verdict yet, and these answers; opens no model.
+    """Entries with answers without a verdict, and these answers; opens no model.
 
     The result is empty without a judge, or if it rates answers in pairs.
     """
@@ -295,7 +295,7 @@ def read_verdicts(path: Path) -> dict[str, Judgement]:
 
 @contextmanager
 def opened(journal: Journal[Row]) -> Iterator[Journal[Row]]:
-    """Open a journal for writing; drop a line that a kill cut off."""
+    """Open a journal for writing; drop a line cut off by a kill."""
     busy = BusyError(
         N_("Another process is writing {path}."),
         N_("Wait until it has finished, then go on."),

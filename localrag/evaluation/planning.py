@@ -55,7 +55,7 @@ class Setup:
 
 @dataclass(frozen=True, slots=True)
 class Judge:
-    """A model that judges answers."""
+    """A model for judging answers."""
 
     name: str
     config: Config
@@ -68,7 +68,7 @@ class Judge:
 
 @dataclass(frozen=True, slots=True)
 class LeftOut:
-    """A method that cannot run here, with cause and cure."""
+    """A method unable to run here, with cause and cure."""
 
     method: str
     cause: str
@@ -393,7 +393,7 @@ def fingerprint(made_with: Origin) -> str:
 
 @cache
 def _code() -> str:
-    """Digest of the code that makes answers."""
+    """Digest of the code behind the answers."""
     root = Path(localrag.__file__).parent
     files = (path for room in _ROOMS for path in (root / room).rglob("*"))
     return _digest_of(root, (path for path in files if path.is_file() and path.suffix != ".pyc"))

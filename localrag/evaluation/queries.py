@@ -1,4 +1,4 @@
-"""A model writes questions that several documents of a collection answer together.
+"""A model writes questions for several documents of a collection together.
 
 Each is made from a few similar synthetic questions of different documents, its aspects. The method
 is PR3's evaluation, with a prompt of localrag. `localrag eval` reads the file by its declaration.

@@ -136,7 +136,7 @@ def pending(
 
 
 def expected(plan: Plan, setup: Setup) -> int:
-    """Ratings that an entry still needs against those before it, at most."""
+    """Ratings still needed of an entry against earlier ones, at most."""
     before = plan.setups[: plan.setups.index(setup)]
     given = _read(_path(plan))
     known = sum(

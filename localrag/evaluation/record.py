@@ -94,7 +94,7 @@ def planned(plan: Plan) -> Run:
 def begin(workspace: Workspace, run: Run, name: str, *, asks: bool) -> tuple[Path, Run]:
     """Find the folder of a run, and write its record.
 
-    A run that asks the same is continued, and keeps its start. A new run without a `name` has the
+    A run asking the same is continued, and keeps its start. A new run without a `name` has the
     name of its start time. A `UsageError` if the run of this name asks something else.
     """
     if name:

@@ -5,7 +5,7 @@ triple, or a passage that states it: it names all objects, and the subject or it
 matches. The model alone, and queries without a stage in the trace, are left out.
 
 A gold sentence counts as shown if the shown text of its document, in reading order, contains its
-words; dataset and localrag may split a text differently.
+words. Dataset and localrag may split a text differently.
 """
 
 from collections import defaultdict

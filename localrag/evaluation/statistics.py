@@ -46,7 +46,7 @@ class McNemar:
 
 
 def require() -> None:
-    """Check that statistics can be computed. Raises `UsageError` if scipy is missing."""
+    """Check that scipy is installed. Raises `UsageError` if it is missing."""
     _stats()
 
 

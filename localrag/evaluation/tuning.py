@@ -36,7 +36,7 @@ _SEED = 0
 
 @dataclass(frozen=True, slots=True)
 class JudgedQuestion:
-    """A question, and the units that answer it."""
+    """A question, and the units answering it."""
 
     query: Query
     relevant: frozenset[str]

@@ -30,14 +30,14 @@ ANSWERABLE = "answerable"
 
 @dataclass(frozen=True, slots=True)
 class Gold:
-    """A place that answers a question, wholly or in part."""
+    """A place answering a question, wholly or in part."""
 
     document: str  # law id; for other documents id or title
     article: str = ""  # as in `Locator.article` ("27_36"); "" outside statutes
 
 
 class GoldSentence(NamedTuple):
-    """A sentence that answers part of a question."""
+    """A sentence answering part of a question."""
 
     document: str  # as in `Gold`
     text: str

@@ -112,7 +112,7 @@ class MethodSettings(BaseModel):
 
     @classmethod
     def of(cls, section: MethodConfig) -> Self:
-        """The values that a section gives, else the defaults."""
+        """The values given in a section, else the defaults."""
         given = section.model_extra or {}
         return cls(**{name: given[name] for name in cls.model_fields if name in given})
 

@@ -235,7 +235,7 @@ def answer(case: Case, toolkit: PlainToolkit) -> Answer:
 
 
 def with_quotations(answer: Answer, query: Query, resources: Resources) -> Answer:
-    """An answer that code could not support, with quotations found without a model.
+    """An unsupported answer, with quotations found without a model.
 
     If the question names a law missing in the corpus, no other law is quoted.
     """

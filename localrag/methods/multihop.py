@@ -73,7 +73,7 @@ def decompose(toolkit: Toolkit, asked: Query) -> tuple[str, ...]:
     """Have the model split a question, in the two steps of ChainRAG.
 
     Source: Zhu et al., "Mitigating Lost-in-Retrieval Problems in Retrieval Augmented Multi-Hop
-    Question Answering" (ACL 2025). None if the model sees no need, and empty, with an event, if its
+    Question Answering" (ACL 2025). None if the model sees no need. Empty, with an event, if its
     reply is malformed twice or has no word.
     """
     tag = element("text", [full_text(asked)])

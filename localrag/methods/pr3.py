@@ -203,8 +203,8 @@ def answered(
 
     A source is a sentence, or a synthetic question with its answer. A statement cites the
     supporting sentences behind it, else all of them. ``supported`` means that its citations have
-    every statement, not that they answer the question. The trace lists texts without a predicate,
-    which are no statements.
+    every statement, not that they answer the question. The trace lists texts without a predicate;
+    they are no statements.
     """
     messages = messages_of(toolkit, asked, queries, aspects=aspects)
     sentences = toolkit.fitting_sentences(sources, messages) if sources else ()

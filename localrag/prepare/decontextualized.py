@@ -4,7 +4,7 @@
    pronouns, references and subjects. Code refuses new figures or names, and the loss of its own.
 2. **The resolver** rewrites statutes without a model: 前項, 同法 and bare articles become
    provisions with the titles of their laws.
-3. **Completion questions** ask for the information that a rewritten sentence adds. Code keeps
+3. **Completion questions** ask for the information added by rewriting. Code keeps
    questions without pronouns whose answer was added, and notes their interrogative.
 """
 
@@ -366,7 +366,7 @@ class _CompletionReply(BaseModel):
 
 
 class Questioner:
-    """Has a model ask for the information that was added to sentences."""
+    """Has a model ask for the information added to sentences."""
 
     def __init__(
         self,
@@ -413,8 +413,8 @@ class Questioner:
 def _completes(pair: _CompletionPair, sentence: str, rewritten: str) -> bool:
     """Whether a pair asks for added information, and can be read alone.
 
-    The answer is in the rewritten sentence, not in the sentence or the question, and is less than
-    half of it. An English question needs its mark: small models break off before a quotation.
+    The answer is new in the rewritten sentence, not in the question, and less than half of it. An
+    English question needs its mark: small models break off before a quotation.
     """
     answer, whole = letters_of(pair.answer), letters_of(rewritten)
     beside = re.sub(re.escape(pair.answer), " ", rewritten, flags=re.IGNORECASE)

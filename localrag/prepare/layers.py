@@ -168,7 +168,7 @@ def digest(*parts: str) -> str:
 
 
 def unreadable(error: ModelUnusable, calls: Sequence[ModelCall]) -> Made:
-    """The result of a job that a model could not manage. Raises `ModelUnusable`."""
+    """The result of a job too hard for a model. Raises `ModelUnusable`."""
     if not error.of_one_request:
         raise error
     problem = calls[-1].problem if calls and error.kind == ReplyInvalid.__name__ else None

@@ -62,7 +62,7 @@ def distributions(
 ) -> list[Distribution]:
     """Measure how near questions are to prepared texts; only those with a cosine.
 
-    Without `asked`, a sample of the prepared questions is compared with those of other sentences.
+    Without `asked`, prepared questions are compared with others, a sample of each.
     """
     index.require(DECONTEXTUALIZED, QUESTIONS)
     if not index.has_vectors:
@@ -127,7 +127,7 @@ class Redundancy:
 
     @property
     def share(self) -> float:
-        """The share of the questions that repeat another one."""
+        """The share of the questions repeating another one."""
         return 1 - self.clusters / self.questions if self.questions else 0.0
 
 

@@ -1,7 +1,7 @@
 """One spelling for dates, figures and shares, of a value or a whole text.
 
-`fold_value` is for single values. `fold` is for claims and sentences in Japanese or English; a
-dictionary decides which numerals are numbers, and positions map back. Units of measurement are
+`fold_value` is for single values. `fold` is for claims and sentences in Japanese or English. A
+dictionary recognises numerals, and positions map back. Units of measurement are
 here, since a decimal needs a unit.
 """
 

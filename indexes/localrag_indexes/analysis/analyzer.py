@@ -73,7 +73,7 @@ def morphemes(text: str) -> list[Morpheme]:
 
 
 def sounds(word: str) -> frozenset[str]:
-    """How a word can be read aloud, in katakana: 民放 is ミンポー; empty if UniDic does not know."""
+    """How a word can be read aloud, in katakana: 民放 is ミンポー; may be empty."""
     read = set()
     for nodes in _tagger("").nbestToNodeList(word, _READINGS):
         pieces = [node.feature_raw.split(",") for node in nodes]
@@ -256,7 +256,7 @@ def _canonical(kind: str, text: str) -> str:
 
 
 def highlight(text: str, query_terms: Collection[str]) -> list[tuple[int, int]]:
-    """Spans of `text` whose terms are in the query, in order; neighbours come as one span."""
+    """Spans of `text` with terms of the query, in order; neighbours come as one span."""
     spans: list[tuple[int, int]] = []
     for token in _tokens(text, frozenset(query_terms).__contains__):
         if spans and token.start <= spans[-1][1]:

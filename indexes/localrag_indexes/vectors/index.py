@@ -182,7 +182,7 @@ _TOGETHER = 512
 
 @dataclass(frozen=True)
 class VectorSearch:
-    """One search: the vectors, the query, and the rows that pass the filters."""
+    """One search: the vectors, the query, and the rows passing the filters."""
 
     vectors: "NDArray[np.float32]"  # shape ``(n, d)``
     table: RowTable  # of the rows
@@ -220,7 +220,7 @@ class VectorSearch:
 
     @cached_property
     def _similarities(self) -> "NDArray[np.float32]":
-        """The similarity of every text that passes, in the order of the places."""
+        """The similarity of every passing text, in the order of the places."""
         if self.places is None:
             return self._compared(None)
         if len(self.places) > _SCATTERED * len(self.vectors):
@@ -276,7 +276,7 @@ class LabelledGraph:
     def nearest(
         self, query: "NDArray[np.float32]", n: int, places: "Places | None"
     ) -> "Places | None":
-        """Find `n` of the most similar texts among some places; None if the graph leads to fewer."""
+        """Find `n` of the most similar texts among some places; None if the graph has fewer."""
         import numpy as np
 
         admitted = None
@@ -311,7 +311,7 @@ class VectorIndex:
         dimension: int | None = None,
         deep: bool = False,
     ) -> Self:
-        """Open the index in `folder`; `deep` and errors as in `Bm25Index.open`, or `PackageMissing`."""
+        """Open the index in `folder`, as `Bm25Index.open` does. Raises `PackageMissing`, too."""
         layout.require("numpy")
         manifest = IndexManifest.read(folder)
         if manifest.kind != layout.KIND:

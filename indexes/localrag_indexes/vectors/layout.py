@@ -173,7 +173,7 @@ class RowTable:
         between: Mapping[str, tuple[str, str]],
         among: Collection[int] | None = None,
     ) -> "NDArray[np.bool_] | None":
-        """Mark the rows that pass the filters, shape ``(r,)``; None if every row does."""
+        """Mark the rows passing the filters, shape ``(r,)``; None if every row does."""
         import numpy as np
 
         passing = np.ones(len(self.keys), np.bool_)

@@ -40,7 +40,7 @@ SETTINGS = {"chat": "chat.model", "embedder": "embedding.model", "reranker": "re
 
 
 class HasModels(Protocol):
-    """The part of a workspace that is needed here."""
+    """The part of a workspace needed here."""
 
     @property
     def models(self) -> Path:
@@ -55,7 +55,7 @@ def overlook(model: str, done: int, total: int) -> None:
 def open_chat(
     workspace: HasModels, config: Config, on_load: Callable[[str, int, int], None] = overlook
 ) -> "ChatModel | None":
-    """Open the model that writes answers; None if the settings name none.
+    """Open the model for writing answers; None without one in the settings.
 
     `on_load` gets the name, the bytes loaded, and the bytes in all (0 for a server). Its error ends
     the loading.
@@ -123,7 +123,7 @@ def embedder_id(workspace: HasModels, config: Config) -> str:
 
 
 def open_reranker(workspace: HasModels, config: Config) -> "Reranker | None":
-    """Open the model that reranks the best hits; None if the settings name none."""
+    """Open the model for reranking the best hits; None without one in the settings."""
     if not config.reranking.model:
         return None
     with named():

@@ -72,10 +72,10 @@ REMOVED_AT_ONCE = 1_000
 class FileEntry:
     """Enters one file.
 
-    Documents are written in batches. Each batch is a transaction that also notes the last line
-    read, and the last one marks the file as complete. After a kill the next `add` continues behind
+    Documents are written in batches. Each batch is a transaction, with a note of the last line
+    read. The last one marks the file as complete. After a kill the next `add` continues behind
     that line. A file is read again from its beginning if reading cannot continue there, or if a
-    document could not be entered; documents already stored are unchanged.
+    document could not be entered. Documents already stored are unchanged.
 
     A document may have moved here from a later file. It waits for `settle`, after all files.
     """

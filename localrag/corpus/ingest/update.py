@@ -90,7 +90,7 @@ def undo_file(place: CorpusPaths, number: int) -> Path:
 
 @contextmanager
 def keeping_steps(place: CorpusPaths, number: int) -> Iterator[Callable[[Step], None]]:
-    """Write the steps of an update; they are on the disk when the block ends, or none if it fails."""
+    """Write the steps of an update; at the end of the block all are on the disk, or none."""
     aside = place.store.with_name(_UNFINISHED)
     # The date in the head of a gzip file is not part of the content.
     with (

@@ -164,7 +164,7 @@ def supported(path: Path, *, converting: bool = False) -> bool:
 
 
 def how_to_read(path: Path) -> InputError:
-    """The error for a file that is not `supported`."""
+    """The error for an unsupported file."""
     if path.suffix.lower() in _IMAGES:
         return no_ocr()
     return not_read(path, formats())

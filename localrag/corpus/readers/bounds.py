@@ -39,7 +39,7 @@ _SMALL = 1_000_000
 
 
 def check_memory(data: bytes, marks: Mapping[bytes, int], limits: Limits) -> None:
-    """Refuse data that would take too much memory; `marks` has bytes by mark of the grammar."""
+    """Refuse data taking too much memory; `marks` has bytes by mark of the grammar."""
     if len(data) < _SMALL and len(data) * max(marks.values()) < limits.memory_bytes:
         return
     taken = _BYTE * len(data) + sum(data.count(mark) * size for mark, size in marks.items())
@@ -358,7 +358,7 @@ def complete(line: bytes | None, limits: Limits) -> bytes:
 def numbered_lines(stream: IO[bytes], limits: Limits) -> Iterator[NumberedLine]:
     """Yield lines with numbers from 1, without a byte order mark; None for one over the limit.
 
-    A stream that is too large, or mostly empty lines, is an InputError.
+    An oversized stream, or one of mostly empty lines, is an InputError.
     """
     total, number, empty = 0, 0, 0
     while line := stream.readline(limits.line_bytes + 1):

@@ -229,7 +229,7 @@ def _neighbours(glyphs: Sequence[Glyph]) -> tuple[int, int]:
 
 
 def _runs(places: Sequence[int], steps: Sequence[str]) -> Iterator[list[int]]:
-    """Characters that follow each other in one direction."""
+    """Characters following each other in one direction."""
     run: list[int] = []
     direction = ""
     for at, step in zip(places, [*steps, ""], strict=False):

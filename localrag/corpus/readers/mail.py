@@ -38,8 +38,8 @@ _MOST_COMPARED = 50_000_000
 def fuller(plain: str, page: str) -> str:
     """The fuller of the two forms of a body, or both joined.
 
-    The plain text wins if it has every line of the page, and the page if it has every line of the
-    plain text. Else the missing lines of the page follow the plain text.
+    The form with every line of the other wins, the plain text first. Else the missing lines of the
+    page follow the plain text.
     """
     if not page.strip():
         return plain

@@ -108,7 +108,7 @@ class Relation(NamedTuple):
 class Package:
     """A package; parts are unpacked and parsed on demand.
 
-    A file that is no zip raises BadZipFile, a missing part KeyError, a damaged or oversized one
+    Other files than zip raise BadZipFile, a missing part KeyError, a damaged or oversized one
     InputError.
     """
 

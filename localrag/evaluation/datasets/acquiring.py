@@ -42,7 +42,7 @@ from localrag.text.progress import ignore
 
 @dataclass(frozen=True, slots=True)
 class Missing:
-    """A declared file or folder that is missing."""
+    """A missing file or folder of a declaration."""
 
     path: str
     hint: str = ""  # how to get it; may be ""
@@ -125,7 +125,7 @@ def take(shelf: Shelf, dataset: Dataset, split: Split, content: bytes, source: s
 
 
 def missing_of(dataset: Dataset, paths: Sequence[str]) -> tuple[Missing, ...]:
-    """Missing parts, with a hint or the command that fetches them."""
+    """Missing parts, with a hint or the command to fetch them."""
     fetched = _("Fetch it: localrag data download {dataset}").format(dataset=dataset.name)
     hints = {split.file: fetched for split in dataset.splits if split.url} | dict(dataset.hints)
     return tuple(Missing(path, hints.get(path, "")) for path in paths)

@@ -121,8 +121,8 @@ def load(
 ) -> Questions:
     """Read the questions of a dataset.
 
-    A `file` of questions replaces the split. They are the user's own, unless the hash is that of a
-    split. `corpus` gives the ids in gold places, by default the one of the dataset. An `InputError`
+    A `file` of questions replaces the split. They are the user's own, unless a split has this hash.
+    `corpus` gives the ids in gold places, by default the one of the dataset. An `InputError`
     names every defect.
     """
     dataset, folder = find(workspace, name_or_path)
@@ -180,7 +180,7 @@ def load(
 
 
 def _first(questions: Iterable[Question], limit: int, *, unanswerable: bool) -> Iterator[Question]:
-    """The first questions, with a limit that counts variants; 0 for all."""
+    """The first questions, with a limit including variants; 0 for all."""
     left = limit
     for question in questions:
         yield question

@@ -30,7 +30,7 @@ def measure(
 ) -> Mapping[str, float]:
     """Figures of one answer, 0 to 1 each; 0 without a statement.
 
-    ``carried`` is the share of statements with a verified citation that contains them. ``aspects``
+    ``carried`` is the share of statements contained in a verified citation. ``aspects``
     and ``documents`` are the shares cited by such a statement. ``new`` is one minus redundancy.
     """
     if not claims:

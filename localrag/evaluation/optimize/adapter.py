@@ -81,7 +81,7 @@ def example_of(question: Question, rollout: Rollout) -> dict[str, Any]:
 
 @dataclass(frozen=True, slots=True)
 class Reflection:
-    """A model that proposes instructions."""
+    """A model for proposing instructions."""
 
     resources: Shared
     language: Language
@@ -103,7 +103,7 @@ class Reflection:
         )
 
     def fitting(self, instruction: str, examples: Sequence[Example]) -> Sequence[Example]:
-        """The first examples that fit the context beside the reply; at least one."""
+        """The first examples fitting the context beside the reply; at least one."""
         model = self.resources.model
         kept = list(examples)
         while len(kept) > 1 and (
@@ -259,7 +259,7 @@ class QueryAdapter:
         self.on_candidate(len(self.candidates) - 1, found, best)
 
     def on_candidate_rejected(self, event: Mapping[str, Any]) -> None:
-        """Count a proposal that did not beat its parent."""
+        """Count a proposal no better than its parent."""
         del event
         self._count(not_better=1)
 

@@ -206,7 +206,7 @@ _MARKER = re.compile(r"[ \t]*\(?([0-9]{1,3})[.):、]")
 
 
 def written(text: str) -> list[str]:
-    """Articles that a text cites as statutes do, as in `Locator.article` ("27_36")."""
+    """Articles cited in a text as statutes do, as in `Locator.article` ("27_36")."""
     # Blanks inside a citation would hide its number.
     compact = re.sub(r"\s", "", text)
     return [
@@ -218,7 +218,7 @@ def written(text: str) -> list[str]:
 
 
 def cited(text: str) -> Iterator[str]:
-    """Articles that a text cites in any spelling: with a word for article, or branched."""
+    """Articles cited in a text in any spelling: with a word for article, or branched."""
     plain = _NO_ARTICLE.sub("", _plain(text))
     yield from written(plain)
     for match in _WORDED.finditer(plain):

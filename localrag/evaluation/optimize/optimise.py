@@ -1,4 +1,4 @@
-"""Optimise the prompt that writes queries, with GEPA; resumable, within a budget.
+"""Optimise the prompt for writing queries, with GEPA; resumable, within a budget.
 
 Source: Agrawal et al., "GEPA: Reflective Prompt Evolution Can Outperform Reinforcement Learning",
 2025 (reflective mutation, selection from the Pareto front of the validation questions). Its merge

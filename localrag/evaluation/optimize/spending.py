@@ -1,7 +1,7 @@
 """Budget and journal of an optimisation: each call is paid for once.
 
 GEPA's own state leaves out its random numbers, so a run continued from it would differ. Here a
-run always starts again with the same seed, and the journal answers what was asked before. It
+run always starts again with the same seed, and the journal answers earlier requests. It
 reaches the same candidates after any number of stops.
 """
 

@@ -1,4 +1,4 @@
-"""The score of a prompt: by the query that it writes, and the hits of this query.
+"""The score of a prompt: by its query, and the hits of this query.
 
 The overlap of a hit with the gold context is min(1, 0.4 legal + 0.4 keyword + 0.2 text), the best
 over the hits. `Overlap` defines the parts.
@@ -69,7 +69,7 @@ class Overlap:
 
 
 class Coverage:
-    """Everything in a text that the score compares."""
+    """Everything in a text compared by the score."""
 
     def __init__(self, text: str, names: LawNames) -> None:
         self._text = text
@@ -114,7 +114,7 @@ def _place(match: re.Match[str]) -> str:
 
 
 def _cut(line: str) -> list[str]:
-    """Pieces of full length that cover the line; the last two may overlap."""
+    """Pieces of full length covering the line; the last two may overlap."""
     last = max(len(line) - PIECE, 0)
     return [line[start : start + PIECE] for start in (*range(0, last, PIECE), last)]
 

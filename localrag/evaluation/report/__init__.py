@@ -30,7 +30,7 @@ _log = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class _Stored:
-    """The part of report.json that is always read; figures follow from it."""
+    """The part of report.json read every time; figures follow from it."""
 
     format: int
     evaluation: Evaluation

@@ -27,7 +27,7 @@ class Emphasised(str):
 
 
 class Markdown(str):
-    """Text that is already Markdown."""
+    """Text already in Markdown."""
 
 
 @dataclass(frozen=True, slots=True)

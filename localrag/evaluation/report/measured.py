@@ -164,7 +164,7 @@ class Position:
 
 @dataclass(frozen=True, slots=True)
 class Baseline:
-    """Score of answers that ignore the question."""
+    """Score of answers ignoring the question."""
 
     name: str  # `CHANCE`, or "always a"
     position: str  # label of the constant choice; "" for chance

@@ -62,7 +62,7 @@ class Rated:
 
 
 def rated(ratings: Sequence[PairRating]) -> Rated | None:
-    """Summarise the pairs that are rated in both orders; None without any ratings."""
+    """Summarise the pairs rated in both orders; None without any ratings."""
     if not ratings:
         return None
     whole = [one for one in ratings if one.as_named and one.swapped]

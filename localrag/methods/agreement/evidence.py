@@ -72,13 +72,13 @@ def ngrams(text: str, n: int) -> frozenset[str]:
 
 
 def absolutes(text: str) -> list[str]:
-    """Words that claim a rule without exception, unless the text takes that back."""
+    """Words claiming a rule without exception, unless taken back."""
     folded = fold(text)
     return [] if _HEDGE.search(folded) else [match[0] for match in _ABSOLUTE.finditer(folded)]
 
 
 def hedge(text: str) -> str:
-    """Words that leave room for exceptions; "" without any."""
+    """Words leaving room for exceptions; "" without any."""
     found = _HEDGE.search(fold(text))
     return found[0] if found else ""
 

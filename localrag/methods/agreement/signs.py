@@ -157,7 +157,7 @@ def signs_of_statements(
 
 
 class _Law:
-    """The words of all provisions that the options are compared with."""
+    """The words of all provisions compared with the options."""
 
     def __init__(self, evidence: Sequence[ComparableProvision]) -> None:
         self.evidence = evidence
@@ -278,7 +278,7 @@ def names_provisions(options: Sequence[str]) -> bool:
 def signs_of_citations(
     question: str, options: Sequence[str], provisions: Sequence[LawText]
 ) -> list[Signs]:
-    """Observe each option by `CITATION_SIGNS`; those of its words are 0 without the provision."""
+    """Observe each option by `CITATION_SIGNS`; signs of its words are 0 without the provision."""
     asked = _WantedProvision(question)
     return [_signs(asked, _place(option), provisions) for option in options]
 
@@ -338,7 +338,7 @@ def _cosine(one: frozenset[str], other: frozenset[str]) -> float:
 
 @lru_cache(maxsize=1024)
 def _place(option: str) -> _Place | None:
-    """The provision or law that an option names; None if it says more."""
+    """The provision or law named by an option; None if it says more."""
     words = compact(option)
     part = _PART.search(words)
     assert part is not None

@@ -1,4 +1,4 @@
-"""Comparisons that code computes: the kinds, the sides, and the decision.
+"""Comparisons computed by code: the kinds, the sides, and the decision.
 
 ``comparing.py`` decides, ``ordering.py`` puts sides in order, ``values.py`` reads objects of
 triples as dates, quantities, places and texts.

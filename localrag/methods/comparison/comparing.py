@@ -74,7 +74,7 @@ def _named(side: Side, finding: Decision) -> Decision:
 
 
 def _the_one(findings: Sequence[Decision]) -> Decision | None:
-    """The side that meets the condition. A certain one is preferred."""
+    """The side meeting the condition. A certain one is preferred."""
     met = [place for place, finding in enumerate(findings) if finding.holds]
     sure = [place for place in met if findings[place].certain]
     chosen = sure if len(sure) == 1 else met
@@ -129,7 +129,7 @@ def meets(side: Side, condition: str) -> Decision:
     """Whether an object of the side meets the condition.
 
     The condition is read as a time, a quantity or a place if the object is one. Otherwise texts are
-    compared, which is never certain. A condition that needs today's date is not decided.
+    compared, which is never certain. A condition on today's date is not decided.
     """
     if _NEEDS_TODAY.search(normalize(condition)):
         return Decision(None, "")
@@ -383,7 +383,7 @@ def _equation(one: str, other: str, holds: bool | None) -> Decision:
 
 
 def _year_by(count: Callable[[Day], int]) -> Callable[[Date], int | None]:
-    """The number that both ends of a date have; None if they differ or are open."""
+    """The number shared by both ends of a date; None if they differ or are open."""
 
     def counted(date: Date) -> int | None:
         low, high = date.span.low, date.span.high

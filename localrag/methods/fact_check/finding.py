@@ -94,7 +94,7 @@ def documents(case: Case, toolkit: Toolkit) -> tuple[Hit, ...]:
 
 
 def questions(case: Case, toolkit: Toolkit) -> tuple[str, ...]:
-    """Step 2: have the model ask questions that check the claim.
+    """Step 2: have the model ask questions to check the claim.
 
     It is the claim itself, with an event, if a reply is malformed twice or wordless.
     """
@@ -169,7 +169,7 @@ def shown(
     found: Sequence[FoundSentence],
     messages: Callable[[Sequence[FoundSentence]], Sequence[Message]],
 ) -> list[FoundSentence]:
-    """The sentences that fit the context of the model, numbered."""
+    """The sentences fitting the context of the model, numbered."""
 
     def placed(numbered: Sequence[Sentence]) -> list[FoundSentence]:
         return [one._replace(sentence=each) for one, each in zip(found, numbered, strict=False)]

@@ -5,10 +5,10 @@
 `decided` is the step of `fact-check-localrag`:
 
 1. Code compares every sentence with the claim: figures, dates, names, affirmation and denial.
-2. One call names the sentences that support or refute the claim. Supplementary contexts are in the
+2. One call names the sentences supporting or refuting the claim. Supplementary contexts are in the
    prompt as notes, not as evidence.
 3. Code decides. A sentence refutes the claim if code finds a contradiction. Otherwise it refutes
-   the claim if the model says so and the sentence is about the claim but does not state it. It
+the claim if the model says so, and the sentence is about the claim without stating it. It
    supports the claim if the model says so and code finds no difference. Refuted needs a sentence
    that refutes, Supported one that supports, Conflicting both.
 

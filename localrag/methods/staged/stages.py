@@ -1,7 +1,7 @@
 """One query of `staged`: its triple, and its way through the stages.
 
-What a stage does not find passes on to the next. Code compares the triple that a model writes with
-the text that it cites.
+What a stage does not find passes on to the next. Code compares the triple of a model with the cited
+text.
 """
 
 import re
@@ -69,7 +69,7 @@ def filled(text: str, answers: Mapping[int, str]) -> str:
 
 @dataclass(frozen=True, slots=True)
 class FoundTriple:
-    """A triple that a stage found for a query."""
+    """A triple found by a stage for a query."""
 
     triple: Triple  # the answer
     answer: str  # for later queries: of several objects, the meant one
@@ -318,7 +318,7 @@ def _is_about(toolkit: Toolkit, query: SubQuery, triple: Triple) -> bool:
 
 
 def _meant(triple: Triple, named: str) -> str:
-    """The object that the model names, or a part of one; "" if it is in none."""
+    """The object named by the model, or a part of one; "" for other words."""
     holding = [one for one in triple.objects if holds(one, named)]
     same = [one for one in holding if holds(named, one)]
     return (same or [named.strip()])[0] if holding else ""

@@ -113,7 +113,7 @@ def _analysed(question: Query, toolkit: PlainToolkit) -> _AnalysedQuestion:
 
 
 def _left_out(question: Query) -> list[Fact]:
-    """The parts of a query that the method ignores."""
+    """The parts of a query ignored by the method."""
     events = []
     if question.options:
         events.append(Fact(FactKind.OPTIONS_IGNORED))

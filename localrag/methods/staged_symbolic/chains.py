@@ -108,8 +108,8 @@ def _reached(lookups: TripleLookups, fact: KnownTriple) -> tuple[str, ...]:
 def _judged(lookups: TripleLookups, question: _Question, path: _Path) -> TripleAnswer:
     """The answer of a path, and its fit.
 
-    The fit is a product: the share of the question that the path covers, how far the question has
-    its predicates, whether the last word asks for the last predicate, and the kind of its objects.
+    The fit is a product: coverage of the question, its share of the predicates, the fit of its last
+    word, and the kind of objects.
     """
     words, told, shares = question.words, [0.0] * len(question.words), []
     for fact in path:
@@ -167,7 +167,7 @@ def _meant(lookups: TripleLookups, question: _Question, path: _Path) -> Iterator
 def _unsaid(
     question: _Question, path: _Path, conditions: Sequence[KnownTriple], told: Sequence[float]
 ) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """The words after the name that no triple covers, and words that only describe.
+    """The words after the name not covered by a triple, and merely descriptive words.
 
     寺を開いた僧 describes. A kind of thing is neither (本を書いた作家), unless it is a step itself
     (Xの会社の).

@@ -1,4 +1,4 @@
-"""Questions that compare two things: 「AとB、どちらが年上？」, 「AとBはどちらも歌手ですか？」.
+"""Questions comparing two things: 「AとB、どちらが年上？」, 「AとBはどちらも歌手ですか？」.
 
 The pair of triples is chosen that fits the words best and gives an answer. A condition in words
 (「東京都にある」, 「歌手」) is compared as a date, a quantity or a place if it is one. Otherwise

@@ -39,7 +39,7 @@ def _installed(model: "InstalledModel") -> JobOutcome:
 
 
 def pull_model(tell: Tell, workspace: Workspace, wanted: str, endpoint: str) -> JobOutcome:
-    """Fetch a model, as ``localrag models pull``; go on where a stopped pull has ended."""
+    """Fetch a model, as ``localrag models pull``; continue a stopped pull."""
     from localrag_models.hub import Hub, pull
 
     with _models(workspace) as store:

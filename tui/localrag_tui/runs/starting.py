@@ -140,7 +140,7 @@ class RunForm(Dialogue):
 
     @abstractmethod
     def check(self, order: Order, *, starts: bool) -> Order | Wrong:
-        """Check an order, in a thread; returns it with full paths, or a wrong field and its error."""
+        """Check an order, in a thread; returns it with full paths, or a wrong field."""
 
     @abstractmethod
     def estimate(self, order: Order) -> Job:

@@ -1,4 +1,4 @@
-"""The engine that answers: its process, with corpus and model open, and its control."""
+"""The answering engine: its process, with corpus and model open, and its control."""
 
 import asyncio
 from collections.abc import Callable, Sequence

@@ -29,7 +29,7 @@ def read_averitec(fields: Fields, known: Sources) -> Question:
     """The claim of an entry; its answer is the verdict (`Veracity`).
 
     Its groups are ``label`` and ``type``, the first of its types. Gold places and own documents are
-    pages of its knowledge store if the corpus has one, otherwise documents made from its answers.
+    pages of its knowledge store. Without a store they are documents made from its answers.
     """
     if not is_claim(fields):
         raise InputError(N_("The entry has no claim with a list of questions."))

@@ -116,7 +116,7 @@ def label_of(written: str) -> str:
 
 
 def context_of(value: Any) -> str:
-    """Texts that answer a question, one paragraph each. Raises `InputError`."""
+    """Texts answering a question, one paragraph each. Raises `InputError`."""
     parts = value if isinstance(value, list) else [value or ""]
     if not all(isinstance(part, str) for part in parts):
         raise InputError(N_("The field 'context' is neither a text nor a list of texts."))

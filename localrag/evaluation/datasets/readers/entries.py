@@ -203,7 +203,7 @@ class Sources:
     def own_documents(
         self, question: str, paragraphs: Iterable[tuple[str, str]]
     ) -> tuple[str, ...]:
-        """Ids of documents with these titles and texts; missing ones go to `lacking`.
+        """Ids of documents with these titles and texts; missing ones are noted.
 
         None if not asked.
         """
