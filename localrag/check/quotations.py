@@ -11,17 +11,21 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from localrag.check.cells import Cells
-from localrag.check.differences import (
-    PENALTIES_RENAMED,
-    Difference,
-    differences,
-    without_omissions,
-)
 from localrag.check.law_texts import LawTexts
 from localrag.check.laws import Cited, cited_within
 from localrag.check.source import Flow
 from localrag.check.types import Finding, Part, Verdict
-from localrag.check.words import Likeness, bare, canon, letters, likeness
+from localrag.check.words import (
+    PENALTIES_RENAMED,
+    Difference,
+    Likeness,
+    bare,
+    canon,
+    differences,
+    letters,
+    likeness,
+    without_omissions,
+)
 from localrag.corpus.types import Passage
 from localrag.law.resolver import Target
 from localrag.text.facts import Fact, FactKind

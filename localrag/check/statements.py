@@ -42,20 +42,22 @@ from localrag.check.cases import (
     other_figures,
     other_penalty,
     read_particulars,
+    turned_round,
+    without_naming,
 )
 from localrag.check.cells import Cell, Cells, said_besides
-from localrag.check.differences import (
-    PENALTIES_RENAMED,
-    is_of_other_penalties,
-    renamed,
-)
-from localrag.check.endings import turned_round, without_naming
 from localrag.check.law_texts import LawTexts
 from localrag.check.laws import Cited, cited_within
 from localrag.check.quotations import Quoted
 from localrag.check.source import Flow
 from localrag.check.types import Finding, Part, Verdict
-from localrag.check.words import bare, letters
+from localrag.check.words import (
+    PENALTIES_RENAMED,
+    bare,
+    is_of_other_penalties,
+    letters,
+    renamed,
+)
 from localrag.corpus.types import ITEMS, Locator, Passage
 from localrag.law.applied import part_span
 from localrag.law.notation import case_numbers

@@ -23,8 +23,14 @@ from localrag.evaluation.report.document import (
     markdown as as_markdown,
 )
 from localrag.evaluation.report.figures import compared
-from localrag.evaluation.report.measured import Answers, answers_of, measured
-from localrag.evaluation.report.retrieved import DEPTHS, Recall, recall
+from localrag.evaluation.report.measured import (
+    DEPTHS,
+    Answers,
+    Recall,
+    answers_of,
+    measured,
+    recall,
+)
 from localrag.evaluation.report.sections import recall_header
 from localrag.evaluation.statistics import Estimate, McNemar, score
 from localrag.evaluation.types import Entry, Evaluation, Question, Questions

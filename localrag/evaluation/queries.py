@@ -30,8 +30,7 @@ from localrag.evaluation.judging import opened
 from localrag.language import N_
 from localrag.prepare.decontextualized import brings_particulars, pointing_words
 from localrag.prepare.index import LayerIndex, require_layers
-from localrag.prepare.layers import SYNTHETIC_QA, digest
-from localrag.prepare.texts import LayerText
+from localrag.prepare.layers import SYNTHETIC_QA, LayerText, digest
 from localrag.search.types import Filters, ModelCall
 from localrag.text.facts import Fact, FactKind
 from localrag.text.progress import Phase, Progress, ignore

@@ -34,8 +34,7 @@ from localrag.methods.multihop import (
     sub_questions,
 )
 from localrag.methods.toolkit import Toolkit
-from localrag.prepare.layers import DECONTEXTUALIZED, QUESTIONS
-from localrag.prepare.texts import FoundText, LayerText
+from localrag.prepare.layers import DECONTEXTUALIZED, QUESTIONS, FoundText, LayerText
 from localrag.search import MAX_CHARACTERS
 from localrag.search.query import full_text
 from localrag.search.question.asked import AnswerKind, Expectation, interrogative_of

@@ -24,7 +24,7 @@ from localrag.methods.generative import (
     reply_shape,
 )
 from localrag.methods.toolkit import MessagesOf, Toolkit
-from localrag.prepare.texts import LayerText
+from localrag.prepare.layers import LayerText
 from localrag.search.query import full_text
 from localrag.search.types import Hit, Query
 from localrag.text.facts import Fact, FactKind

@@ -43,9 +43,8 @@ from localrag.methods.catalogue import Calls, Case, Purpose, register
 from localrag.methods.generative import ClaimChecker, answer_of, drafted, reply_shape
 from localrag.methods.multihop import each_once, none_if_malformed
 from localrag.methods.toolkit import MessagesOf, Toolkit
-from localrag.prepare.layers import MK_SUMMARIES, SYNTHETIC_QA
+from localrag.prepare.layers import MK_SUMMARIES, SYNTHETIC_QA, LayerText
 from localrag.prepare.summaries import Place, Summary, named, summaries_for
-from localrag.prepare.texts import LayerText
 from localrag.search.pipeline import Retriever
 from localrag.search.query import analyzer, full_text
 from localrag.search.types import Hit, Query

@@ -34,8 +34,8 @@ from localrag.corpus.store import CorpusStore
 from localrag.corpus.types import Passage
 from localrag.language import N_
 from localrag.law.citations import find_citations
+from localrag.methods.agreement import is_held_out, judge
 from localrag.methods.agreement.evidence import LawText, provisions_found
-from localrag.methods.agreement.judging import is_held_out, judge
 from localrag.methods.catalogue import Calls, Case, Purpose, labelled, register
 from localrag.methods.extractive import EVIDENCE
 from localrag.methods.polarity import Polarity, affirmed, polarity_of

@@ -31,8 +31,7 @@ from localrag.corpus.inference.opening import named
 from localrag.corpus.types import Passage
 from localrag.language import N_
 from localrag.methods.extractive import EVIDENCE, PlainToolkit
-from localrag.prepare.layers import MK_SUMMARIES
-from localrag.prepare.texts import FoundText, LayerText, source_of
+from localrag.prepare.layers import MK_SUMMARIES, FoundText, LayerText, source_of
 from localrag.search.pipeline import Retriever
 from localrag.search.query import check, full_text
 from localrag.search.reading import Retrieval

@@ -24,9 +24,20 @@ from localrag.corpus.store import CorpusStore
 from localrag.corpus.workspace import CorpusPaths, Workspace
 from localrag.errors import BusyError, IndexUnusable, NoWorkers, StorageError, UsageError
 from localrag.language import N_
-from localrag.prepare.layers import LAYERS, QUESTIONS, SEARCHED, SYNTHETIC_QA, DerivedLayer
+from localrag.prepare.layers import (
+    LAYERS,
+    QUESTIONS,
+    SEARCHED,
+    SYNTHETIC_QA,
+    WORD,
+    DerivedLayer,
+    FoundText,
+    LayerReading,
+    LayerText,
+    as_text,
+    lines_of,
+)
 from localrag.prepare.summaries import Summary, summaries
-from localrag.prepare.texts import WORD, FoundText, LayerReading, LayerText, as_text, lines_of
 from localrag.search.indexing.embedding import PlannedEntry, Window, embed_planned, windows_of
 from localrag.search.indexing.state import ATTRIBUTES, IndexState
 from localrag.search.query import analyzer

@@ -5,11 +5,12 @@ It has a digest of its sources: document, prompt, model, code. An answer quotes 
 span, never a derived text.
 """
 
-from collections.abc import Callable, Collection, Iterator, Sequence
+import json
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from enum import StrEnum
-from functools import partial
+from functools import lru_cache, partial
 from hashlib import blake2b
 from os import SEEK_END
 from pathlib import Path
@@ -17,12 +18,22 @@ from typing import NamedTuple
 
 from pydantic import TypeAdapter
 
+from localrag.answer.pieces import Piece, joined, sentences_of
 from localrag.corpus.durable import locked
 from localrag.corpus.journal import Journal
-from localrag.corpus.types import Label
+from localrag.corpus.store import CorpusStore
+from localrag.corpus.types import ARTICLES, PASSAGES, Document, Label, Passage
 from localrag.corpus.workspace import CorpusPaths
-from localrag.errors import BusyError, ModelUnusable, StorageError, StoreError, UsageError
+from localrag.errors import (
+    BusyError,
+    ModelUnusable,
+    NotFoundError,
+    StorageError,
+    StoreError,
+    UsageError,
+)
 from localrag.language import N_
+from localrag.search.indexing.state import attributes
 from localrag.search.types import ModelCall
 from localrag.text.facts import Fact, FactKind
 from localrag_models.errors import ReplyInvalid
@@ -292,3 +303,139 @@ def _damaged(path: Path, line: int) -> StoreError:
         line=line,
         path=path,
     )
+
+
+WORD = "word"
+"""The attribute with the interrogative of a question."""
+
+
+class LayerText(NamedTuple):
+    """A text of a layer, and its source sentence."""
+
+    layer: str  # its name
+    document: str  # the id of the document
+    # start, end: the span of the sentence in characters; for a synthetic question, of its answer
+    start: int
+    end: int
+    source: str  # digest of the sentence (`localrag.prepare.layers.digest`)
+    passage: str  # the id of the passage around the sentence
+    text: str  # for the search: a sentence or a question
+    # to be read alone; for a question, the sentence that it completes or that answers it
+    sentence: str
+    answer: str = ""  # of a question
+    word: str = ""  # the interrogative of a question
+
+    @property
+    def place(self) -> tuple[str, int]:
+        """The key of its sentence."""
+        return self.document, self.start
+
+
+class FoundText(NamedTuple):
+    """A text found by a search."""
+
+    found: LayerText  # the text
+    score: float  # its cosine, or its BM25 score
+
+
+class TextSource(NamedTuple):
+    """The source of a text in the corpus."""
+
+    passage: Passage  # around it
+    piece: Piece  # the sentence; for a synthetic question, the joined sentences of its answer
+
+
+def source_of(store: CorpusStore, text: LayerText) -> TextSource | None:
+    """The source of a text, if the corpus still has it; of two passages the first."""
+    passage = store.by_id(text.passage)
+    if passage is None:
+        return None
+    inside = [
+        piece for piece in sentences_of(store, passage) if text.start <= piece.start < text.end
+    ]
+    if not inside or inside[0].start != text.start:
+        return None
+    if digest(store.text(text.document, text.start, text.end)) != text.source:
+        return None
+    return TextSource(passage, joined(passage, inside))
+
+
+class LayerReading:
+    """Reads the sources of rows; neighbouring rows are mostly of one document."""
+
+    def __init__(self, store: CorpusStore) -> None:
+        self._read = lru_cache(maxsize=8)(store.read)
+        self._rewritten: dict[tuple[str, int], str] = {}
+
+    def texts(self, layer: str, row: DerivedRow) -> Iterator[LayerText]:
+        """The searched texts of a row; an unchanged sentence is its own text.
+
+        None if its source is gone.
+        """
+        try:
+            document = self._read(row.document)
+        except NotFoundError:
+            return
+        sentence = document.text[row.start : row.end]
+        if digest(sentence) != row.source:
+            return
+        if layer == SYNTHETIC_QA:
+            yield from _answered(document, row)
+            return
+        passage = _holder(document, row.start)
+        if passage is None:
+            return
+        place = (layer, row.document, row.start, row.end, row.source, passage.id)
+        if layer != QUESTIONS:
+            text = row.texts[0].text if row.texts else sentence
+            if layer == DECONTEXTUALIZED:
+                self._rewritten[row.place] = text
+            yield LayerText(*place, text, text)
+        elif row.place in self._rewritten:
+            rewritten = self._rewritten[row.place]
+            for made in row.texts:
+                yield LayerText(*place, made.text, rewritten, made.answer, made.word)
+
+    def header(self, text: LayerText) -> str:
+        """The heading of the sentence."""
+        passages = self._read(text.document).passages
+        return next(one.header for one in passages if one.id == text.passage)
+
+    def attributes(self, text: LayerText) -> Mapping[str, str]:
+        """The attributes for filters."""
+        found = attributes(self._read(text.document), text.layer)
+        return found | {WORD: text.word} if text.word else found
+
+
+def _answered(document: Document, row: DerivedRow) -> Iterator[LayerText]:
+    """The questions of a row, each with its answering sentences."""
+    for made in row.texts:
+        passage = _holder(document, made.start)
+        if passage is not None:
+            answering = document.text[made.start : made.end]
+            place = (SYNTHETIC_QA, row.document, made.start, made.end, digest(answering))
+            yield LayerText(*place, passage.id, made.text, answering, made.answer, made.word)
+
+
+def _holder(document: Document, start: int) -> Passage | None:
+    """The smallest passage or article around a sentence."""
+    holders = (
+        one
+        for one in document.passages
+        if one.layer in (PASSAGES, ARTICLES) and one.start <= start < one.end
+    )
+    return min(holders, key=lambda one: one.end - one.start, default=None)
+
+
+def lines_of(path: Path) -> Iterator[tuple[int, LayerText]]:
+    """The texts, with the bytes at which their lines begin."""
+    key = 0
+    with path.open("rb") as file:
+        for line in file:
+            yield key, as_text(line)
+            key += len(line)
+
+
+def as_text(line: bytes) -> LayerText:
+    """Read a text from its line."""
+    return LayerText(*json.loads(line))

@@ -17,8 +17,7 @@ from localrag.corpus.store import CorpusStore
 from localrag.errors import IndexUnusable, to_install
 from localrag.language import N_
 from localrag.prepare.index import LayerIndex
-from localrag.prepare.layers import DECONTEXTUALIZED, QUESTIONS
-from localrag.prepare.texts import LayerText
+from localrag.prepare.layers import DECONTEXTUALIZED, QUESTIONS, LayerText
 from localrag.search.question.asked import interrogative_of
 from localrag.search.types import Filters
 from localrag.text.progress import Phase, Stopwatch

@@ -25,9 +25,8 @@ from localrag.corpus.workspace import Workspace
 from localrag.errors import UsageError, to_install
 from localrag.evaluation.datasets import loading
 from localrag.evaluation.optimize.adapter import COMPONENT, Failed, QueryAdapter, Reflection
-from localrag.evaluation.optimize.folder import RunFolder
+from localrag.evaluation.optimize.folder import Ended, Outcomes, RunFolder, Spending, key_of
 from localrag.evaluation.optimize.leakage import LeakageGuard
-from localrag.evaluation.optimize.spending import Ended, Outcomes, Spending, key_of
 from localrag.evaluation.optimize.task import QueryTask, Shared, scorable, weight, with_model
 from localrag.evaluation.optimize.types import (
     Accepted,

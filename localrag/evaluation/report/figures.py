@@ -11,9 +11,11 @@ from localrag.evaluation.report.measured import (
     Answers,
     Baseline,
     Costs,
+    GoldShown,
     Measured,
     Note,
     Position,
+    Recall,
     Refusals,
     answers_of,
     apart,
@@ -22,11 +24,13 @@ from localrag.evaluation.report.measured import (
     counts,
     measured,
     positions,
+    recall,
     refusals,
     same_choice,
+    sentences_shown,
+    shown,
 )
 from localrag.evaluation.report.rated import Rated, rated
-from localrag.evaluation.report.retrieved import GoldShown, Recall, recall, sentences_shown, shown
 from localrag.evaluation.statistics import (
     Estimate,
     McNemar,

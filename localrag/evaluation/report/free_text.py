@@ -12,8 +12,7 @@ from localrag.evaluation.report.document import (
     estimate,
 )
 from localrag.evaluation.report.figures import EntryFigures
-from localrag.evaluation.report.measured import Costs, Measured, Searched
-from localrag.evaluation.report.retrieved import GoldShown
+from localrag.evaluation.report.measured import Costs, GoldShown, Measured, Searched
 from localrag.evaluation.statistics import Estimate
 from localrag.evaluation.types import DETERMINISTIC, JUDGE, StageReading, Verdict
 from localrag.language import N_, _

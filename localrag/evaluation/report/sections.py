@@ -19,8 +19,7 @@ from localrag.evaluation.report.document import (
     value,
 )
 from localrag.evaluation.report.figures import EntryFigures, Figures
-from localrag.evaluation.report.measured import CHANCE, SHARE, Baseline, Note, common
-from localrag.evaluation.report.retrieved import DEPTHS
+from localrag.evaluation.report.measured import CHANCE, DEPTHS, SHARE, Baseline, Note, common
 from localrag.evaluation.statistics import FEW, RESAMPLES
 from localrag.evaluation.types import Cause, Evaluation, NotMeasured, Published
 from localrag.language import N_, _, ngettext

@@ -13,7 +13,7 @@ from localrag.corpus.config import Config, MethodConfig
 from localrag.corpus.workspace import Workspace
 from localrag.errors import LocalragError
 from localrag.search.types import Query, StageRecord
-from localrag_indexes.outcome import Failure
+from localrag_indexes.parallel import Failure
 from localrag_tui.work.process import Channel, Process, ProcessDied, WorkFailed
 
 if TYPE_CHECKING:

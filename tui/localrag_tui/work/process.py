@@ -20,7 +20,7 @@ from typing import IO, TYPE_CHECKING, Concatenate, ParamSpec, Self
 from localrag import language
 from localrag.errors import LocalragError
 from localrag.language import _
-from localrag_indexes.outcome import Failure
+from localrag_indexes.parallel import Failure
 
 if TYPE_CHECKING:
     from multiprocessing.connection import Connection

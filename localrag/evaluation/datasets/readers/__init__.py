@@ -8,11 +8,9 @@ from collections.abc import Callable, Mapping
 
 from localrag.errors import InputError, LocalragError
 from localrag.evaluation.datasets.readers.averitec import read_averitec
-from localrag.evaluation.datasets.readers.choices import read_choice, read_collection
+from localrag.evaluation.datasets.readers.choices import read_choice, read_collection, read_lawqa
 from localrag.evaluation.datasets.readers.entries import Fields, Sources, entries, is_utf8
-from localrag.evaluation.datasets.readers.jemhopqa import read_jemhopqa
-from localrag.evaluation.datasets.readers.lawqa import read_lawqa
-from localrag.evaluation.datasets.readers.multihop import read_multihop
+from localrag.evaluation.datasets.readers.multihop import read_jemhopqa, read_multihop
 from localrag.evaluation.types import Question
 from localrag.language import N_, _
 

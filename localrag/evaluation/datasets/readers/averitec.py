@@ -18,7 +18,7 @@ from localrag.errors import InputError
 from localrag.evaluation.datasets.readers.entries import Fields, Sources, checked, required, text
 from localrag.evaluation.types import Gold, GoldEvidence, Question
 from localrag.language import N_
-from localrag.methods.fact_check.verdicts import VerdictLabel
+from localrag.methods.fact_check import VerdictLabel
 from localrag.search.query import check
 from localrag.search.types import Filters, Query
 
