@@ -12,8 +12,7 @@ from pathlib import Path
 
 from localrag.corpus.durable import replace_text
 from localrag.errors import LocalragError, StorageError
-from localrag.evaluation.datasets.declarations import declared
-from localrag.evaluation.datasets.loading import corpus_name
+from localrag.evaluation.datasets.loading import corpus_name, declared
 from localrag.evaluation.measures import MEASURES
 from localrag.evaluation.record import evaluation_of
 from localrag.evaluation.report import claims, free_text, rated, sections

@@ -129,10 +129,7 @@ def _cells(text: str, start: int, end: int, border: re.Pattern[str]) -> Iterator
 
 
 def said_besides(text: str) -> str:
-    """Return the words beyond names of provisions and their subjects.
-
-    （五年以上の懲役） has a figure and so says something of the provision.
-    """
+    """Return the words beyond names of provisions and their subjects, such as a figure."""
     plain = _GLOSS.sub(lambda gloss: gloss[0] if _measures(gloss[0]) else "", text)
     return _NAMING.sub("", plain)
 

@@ -46,9 +46,6 @@ def check(
     """Check a text against the laws of a corpus.
 
     `judge` checks sentences without a citation as claims; without it no model is used.
-
-    Raises:
-        ModelUnusable: the model of `judge` cannot be used.
     """
     texts = LawTexts(store)
     flow = Flow(source, texts.names)

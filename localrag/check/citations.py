@@ -253,7 +253,6 @@ def _lacking(one: Resolution, title: str, texts: LawTexts) -> Fact:
 
 
 def _innermost(place: Locator) -> Locator:
-    """Return the innermost part of a place: 第三項 of 第一条第三項."""
     if place.subitem:
         return Locator(subitem=place.subitem)
     if place.item:

@@ -11,17 +11,21 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from localrag.check.cells import Cells
-from localrag.check.differences import (
-    PENALTIES_RENAMED,
-    Difference,
-    differences,
-    without_omissions,
-)
 from localrag.check.law_texts import LawTexts
 from localrag.check.laws import Cited, cited_within
 from localrag.check.source import Flow
 from localrag.check.types import Finding, Part, Verdict
-from localrag.check.words import Likeness, bare, canon, letters, likeness
+from localrag.check.words import (
+    PENALTIES_RENAMED,
+    Difference,
+    Likeness,
+    bare,
+    canon,
+    differences,
+    letters,
+    likeness,
+    without_omissions,
+)
 from localrag.corpus.types import Passage
 from localrag.law.resolver import Target
 from localrag.text.facts import Fact, FactKind
@@ -78,17 +82,12 @@ _LONGEST_REMARK, _LEAST_BESIDE, _BY_CHANCE = 200, 6, 4
 
 
 class Quoted(NamedTuple):
-    """A quotation attributed to provisions, the likeliest last.
+    """A quotation attributed to provisions, the likeliest last."""
 
-    Attributes:
-        start, end: span of its words in the flowing text, without quotation marks.
-        is_said: whether the text claims these very words.
-    """
-
-    start: int
+    start: int  # start, end: span of its words in the flowing text, without quotation marks
     end: int
     cited: tuple[Cited, ...]
-    is_said: bool
+    is_said: bool  # whether the text claims these very words
 
 
 def quotations_of(text: str, cited: Sequence[Cited], cells: Cells) -> list[Quoted]:
@@ -110,7 +109,6 @@ class _Sentences:
         self._starts = [start for start, _ in split_sentences(text)]
 
     def start(self, position: int) -> int:
-        """Return the beginning of the sentence at a position."""
         at = bisect_right(self._starts, position)
         return self._starts[at - 1] if at else 0
 
@@ -246,7 +244,6 @@ def _blocks(text: str, cited: Sequence[Cited]) -> Iterator[Quoted]:
 
 
 def _is_label(text: str, cited: Cited) -> bool:
-    """Whether a citation is the label of a line: > 第七百九条　…."""
     line = text.rfind("\n", 0, cited.start) + 1
     return not text[line : cited.start].strip("> \t　*") and text[cited.end : cited.end + 1] in (
         *" 　（(\n",
@@ -344,7 +341,6 @@ def _told(kinds: set[Difference], verdict: Verdict) -> tuple[Verdict, Fact]:
 
 
 def _parts(text: str) -> list[str]:
-    """Split a quotation at its omissions."""
     plain = _INSERTED.sub("", without_omissions(_words(text), "\0"))
     lines = (line for part in plain.split("\0") for line in part.split("\n"))
     return [part for line in lines if (part := letters(line).strip("。"))]
@@ -375,7 +371,6 @@ def _is_parted_by_page(passage: Passage, said: str, ends: Sequence[int]) -> bool
 
 
 def _longest_head(words: str, text: str) -> int:
-    """Return the length of the longest beginning found unchanged in a text."""
     return bisect_left(range(1, len(words) + 1), True, key=lambda n: words[:n] not in text)
 
 
@@ -407,7 +402,6 @@ def _elsewhere(targets: Sequence[Target], parts: Sequence[str], texts: LawTexts)
 
 
 def _older(targets: Sequence[Target], parts: Sequence[str], texts: LawTexts) -> Fact | None:
-    """Find another state of the law with these words."""
     for target in targets:
         for state, passage in texts.other_states(target):
             if _has(passage, parts):
@@ -417,7 +411,6 @@ def _older(targets: Sequence[Target], parts: Sequence[str], texts: LawTexts) -> 
 
 
 def _likest(passages: Sequence[Passage], said: str) -> tuple[Passage, Likeness]:
-    """Return the provision most similar to a quotation, and the similarity."""
     quoted = canon(_words(said))
     alike = [(passage, likeness(quoted, canon(bare(passage.text)))) for passage in passages]
     return max(alike, key=lambda one: one[1].share)

@@ -42,20 +42,22 @@ from localrag.check.cases import (
     other_figures,
     other_penalty,
     read_particulars,
+    turned_round,
+    without_naming,
 )
 from localrag.check.cells import Cell, Cells, said_besides
-from localrag.check.differences import (
-    PENALTIES_RENAMED,
-    is_of_other_penalties,
-    renamed,
-)
-from localrag.check.endings import turned_round, without_naming
 from localrag.check.law_texts import LawTexts
 from localrag.check.laws import Cited, cited_within
 from localrag.check.quotations import Quoted
 from localrag.check.source import Flow
 from localrag.check.types import Finding, Part, Verdict
-from localrag.check.words import bare, letters
+from localrag.check.words import (
+    PENALTIES_RENAMED,
+    bare,
+    is_of_other_penalties,
+    letters,
+    renamed,
+)
 from localrag.corpus.types import ITEMS, Locator, Passage
 from localrag.law.applied import part_span
 from localrag.law.notation import case_numbers
@@ -135,24 +137,15 @@ _RECKONED = re.compile("減軽|加重|処断|併合罪の")
 
 @dataclass(frozen=True, slots=True)
 class Statement:
-    """A sentence about provisions.
+    """A sentence about provisions."""
 
-    Attributes:
-        start, end: span in the flowing text.
-        text: the sentence, with blanks for citations.
-        cited: the provisions.
-        quotes_others: whether it quotes other texts: a judgment, a contract.
-        is_beside: whether it is a cell and the citation is in the next one.
-        is_listed: whether it is a list item and the citation is in the line above.
-    """
-
-    start: int
+    start: int  # start, end: span in the flowing text
     end: int
-    text: str
-    cited: tuple[Cited, ...]
-    quotes_others: bool
-    is_beside: bool = False
-    is_listed: bool = False
+    text: str  # the sentence, with blanks for citations
+    cited: tuple[Cited, ...]  # the provisions
+    quotes_others: bool  # whether it quotes other texts: a judgment, a contract
+    is_beside: bool = False  # whether it is a cell and the citation is in the next one
+    is_listed: bool = False  # whether it is a list item and the citation is in the line above
 
 
 def statements_of(
@@ -217,7 +210,6 @@ def _named_beside(
 
 
 def _cases(sentence: str) -> Iterator[tuple[int, int]]:
-    """Return the case numbers of a sentence, each with its court."""
     for start, end in case_numbers(sentence):
         court = _COURT.search(sentence, max(0, start - _LONGEST_COURT), start)
         yield court.start() if court else start, end
@@ -334,17 +326,13 @@ def _left_open(
 
 
 def _otherwise(instead: Instead) -> Fact:
-    """Make the finding for a contradiction, with the provision's words."""
     if not instead.there:
         return Fact(FactKind.SAID_OTHERWISE_ALONE, words=instead.words)
     return Fact(FactKind.SAID_OTHERWISE, words=instead.words, instead=instead.there)
 
 
 def _elsewhere(said: str, share: float, cited: Sequence[Cited], law: str, texts: LawTexts) -> str:
-    """Return the other article with these words, as cited, or "".
-
-    It is "" also if the cited article refers to another (準用).
-    """
+    """Return the other article with these words; "" also if the cited one refers on (準用)."""
     words = without_naming(letters(said)).strip("。()")
     laws = dict.fromkeys(law_id for one in cited for law_id in one.laws)
     if (
@@ -468,10 +456,7 @@ def _is_of_proviso(cited: Cited) -> bool:
 def _shown(
     mismatch: Mismatch, share: float, said: str, sentences: Sequence[str], *, of_proviso: bool
 ) -> Instead | None:
-    """Return the provisions' words against a mismatch; None without a contradiction.
-
-    `share` is the share of the sentence's subjects found in the provisions.
-    """
+    """Return the provisions' words against a mismatch; `share` of its subjects are in them."""
     written = mismatch.written
     if mismatch.kind is MismatchKind.BOUND:
         return other_bound(written, said, sentences) if share >= _BOUND_FROM else None

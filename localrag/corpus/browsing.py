@@ -37,10 +37,9 @@ _MOST = 10_000
 
 
 class Memory:
-    """A cache of look-ups in one database.
+    """A cache of look-ups in one database, by name and question.
 
-    It keeps answers only inside `holding`, so a reader outside always sees the latest write. Each
-    look-up has a name with one type of question and one type of answer.
+    It keeps answers only inside `holding`, so a reader outside always sees the latest write.
     """
 
     def __init__(self, database: Database) -> None:
@@ -51,10 +50,7 @@ class Memory:
 
     @contextmanager
     def holding(self) -> Iterator[None]:
-        """Cache all look-ups made inside.
-
-        The file is checked for changes once, at the start.
-        """
+        """Cache all look-ups made inside. The file is checked for changes once, at the start."""
         if self._holds:
             yield
             return
@@ -108,19 +104,12 @@ _PAGE = 1_000
 
 
 class Ages(NamedTuple):
-    """Ages of the law texts in a corpus.
+    """Ages of the law texts in a corpus."""
 
-    Attributes:
-        laws: number of laws.
-        old: number of old texts; see `DocumentInfo.old`.
-        newest, since: ISO dates of the newest and the oldest text; "" without one.
-        oldest: title of the law with the oldest text; "" if no text is old.
-    """
-
-    laws: int
-    old: int
-    newest: str
-    oldest: str
+    laws: int  # number of laws
+    old: int  # number of old texts; see `DocumentInfo.old`
+    newest: str  # newest, since: ISO dates of the newest and the oldest text; "" without one
+    oldest: str  # title of the law with the oldest text; "" if no text is old
     since: str
 
     def told(self, day: date) -> Fact | None:
@@ -209,10 +198,7 @@ class Browsing:
 
     @property
     def stamp(self) -> int:
-        """A random number, renewed by every change or replacement of the store.
-
-        An index fits only the stamp it was built from.
-        """
+        """A random number, renewed by every change of the store; an index fits only its stamp."""
         return self._meta("stamp")
 
     @property
@@ -248,7 +234,7 @@ class Browsing:
         )
 
     def documents(self, kind: str | None = None) -> Iterator[DocumentInfo]:
-        """List all documents, or those of one kind, in insertion order."""
+        """List all documents, or all of one kind, in insertion order."""
         last = 0
         while page := self._db.rows(
             f"{INFO} FROM shown WHERE key > ? AND (? IS NULL OR kind = ?) ORDER BY key LIMIT ?",
@@ -354,17 +340,16 @@ class Browsing:
         )
 
     def id_of(self, name: str) -> str:
-        """The document id for a name, or the name itself without such a document.
+        """The document id for a name, equal to it in NFC; the name itself without such a document.
 
-        macOS decomposes the characters of file names (か plus a mark for が); keyboards compose
-        them. Names equal in NFC mean the same document. An exact id takes precedence.
+        macOS decomposes the characters of file names (か plus a mark for が). An exact id comes
+        first.
         """
         if name.isascii() or self._exact_key(name) is not None:
             return name
         return self._written_otherwise(name) or name
 
     def _written_otherwise(self, name: str) -> str:
-        """An id equal to a name only in NFC; "" without one."""
         if name.isascii():
             return ""
         composed = normalize("NFC", name)

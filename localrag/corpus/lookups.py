@@ -26,11 +26,9 @@ from localrag.language import _
 class Lookups(Derived):
     """The reading half of `CorpusStore`; it never waits for a writer.
 
-    A law id finds the state in force on one day. An id with a date (``129AC0000000089@2020-04-01``)
-    finds that state on any day. Unless noted, unknown document ids are NotFoundErrors.
-
-    Attributes:
-        as_of: the day.
+    A law id finds the state in force on one day (`as_of`). An id with a date
+    (``129AC0000000089@2020-04-01``) finds that state on any day. Unless noted, unknown document ids
+    are NotFoundErrors.
     """
 
     def __init__(self, database: Database, as_of: date | None = None) -> None:

@@ -111,17 +111,11 @@ StoredRow = tuple[Any, ...]
 
 @dataclass(frozen=True, slots=True)
 class DocumentRows:
-    """A document as table rows, cheap to send between processes.
+    """A document as table rows, cheap to send between processes."""
 
-    Attributes:
-        id: id of the work, with the date of the state if it has one (`state_id`).
-        work: id of the document outside the store.
-        state: ISO date of the state; "" without one.
-    """
-
-    id: str
-    work: str
-    state: str
+    id: str  # id of the work, with the date of the state if it has one (`state_id`)
+    work: str  # id of the document outside the store
+    state: str  # ISO date of the state; "" without one
     title: str
     kind: str
     source: str
@@ -371,11 +365,7 @@ def bare(folded: str) -> str:
 
 
 class FoldedText:
-    """A text in folded form, with positions in the original.
-
-    Attributes:
-        folded: as `fold` writes it; "" for a text of marks alone.
-    """
+    """A text as `fold` writes it, with positions in the original; "" for marks alone."""
 
     def __init__(self, text: str) -> None:
         normal, self._offsets = normalize_with_offsets(text)

@@ -90,19 +90,9 @@ def arrange(database: Database, work: int) -> None:
 
 @dataclass(frozen=True, slots=True)
 class DocumentInfo:
-    """The listing of a document; `characters` and `passages` are counts.
+    """The listing of a document; `characters` and `passages` are counts."""
 
-    Attributes:
-        key: its number in the store.
-        state_id: its id with the date of its state, if it has one.
-        followed: first day of its next text; "" without one.
-        not_yet: whether its text is in force only after the shown day.
-        before_first: whether the corpus has no text for the shown day, although the law existed;
-            excludes `not_yet`.
-        old: whether its text is so old that the law may have been amended (`OLD_AFTER`).
-    """
-
-    key: int
+    key: int  # its number in the store
     id: str
     title: str
     kind: str
@@ -110,11 +100,12 @@ class DocumentInfo:
     characters: int
     passages: int
     metadata: Mapping[str, str]
-    state_id: str
-    followed: str
-    not_yet: bool
+    state_id: str  # its id with the date of its state, if it has one
+    followed: str  # first day of its next text; "" without one
+    not_yet: bool  # whether its text is in force only after the shown day
+    # whether the corpus has no text for the shown day, although the law existed; excludes `not_yet`
     before_first: bool
-    old: bool
+    old: bool  # whether its text is so old that the law may have been amended (`OLD_AFTER`)
 
     @property
     def omissions(self) -> tuple[Omission, ...]:

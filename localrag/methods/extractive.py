@@ -51,11 +51,8 @@ EVIDENCE = "evidence"
 class PlainToolkit:
     """The means with which a method without a model answers one question.
 
-    Every stage raises `localrag.answer.types.Cancelled` if the answer is no longer wanted.
-
-    Attributes:
-        trace: every stage and every call of a model so far.
-        found: the hits of every search so far, with its query. A reranking counts as a search.
+    Every stage raises `localrag.answer.types.Cancelled` if nobody waits. `trace` has every stage
+    and call of a model so far, `found` the hits of every search or reranking.
     """
 
     def __init__(
@@ -75,21 +72,13 @@ class PlainToolkit:
     def search(
         self,
         asked: Query,
-        k: int | None = None,
+        k: int | None = None,  # how many hits to return; by default as the settings say
         *,
         words: bool,
         meaning: bool,
         subject: str = "",
     ) -> tuple[Hit, ...]:
-        """Search by words, by meaning or by both; see `Retriever.rank`.
-
-        Args:
-            asked: the query.
-            k: how many hits to return; by default as the settings say.
-            words: whether to search by words.
-            meaning: whether to search by meaning.
-            subject: the name of the search in the trace, if a method makes several ("option a").
-        """
+        """Search by words, by meaning or by both; `subject` names the search in the trace."""
         with self._resources.reading:
             retrieval = self._resources.retriever.rank(asked, k, words=words, meaning=meaning)
         return self._record(retrieval, asked, subject).hits
@@ -97,10 +86,7 @@ class PlainToolkit:
     def known(
         self, name: str, predicate: str, asked: Query, k: int, *, subject: str = ""
     ) -> tuple[Hit, ...]:
-        """Search the triples by subject and predicate and by meaning; see `Retriever.known`.
-
-        The name can have any spelling. `asked` is the query in words.
-        """
+        """Search the triples by subject, in any spelling, and predicate, and by meaning."""
         with self._resources.reading:
             retrieval = self._resources.retriever.known(name, predicate, asked, k)
         return self._record(retrieval, asked, subject).hits
@@ -113,10 +99,7 @@ class PlainToolkit:
         subject: str = "",
         written: Sequence[WrittenSearch] = (),
     ) -> Retrieval:
-        """Search with every stage of localrag: resolver, words, meaning, references.
-
-        `written`: further searches, written by a model.
-        """
+        """Search with every stage of localrag, and with searches `written` by a model."""
         query = asked.text if subject else ""
 
         def record(stage: StageRecord) -> None:
@@ -149,7 +132,7 @@ class PlainToolkit:
             yield self._resources.retriever
 
     def quoted(self, asked: Query, retrieval: Retrieval, least: float = 0.0) -> Answer:
-        """The answer with quotations of the hits nearest to the question, without a claim.
+        """The hits nearest to the question as quotations, without a claim.
 
         The best quotation must answer the question with the probability `least`.
         """
@@ -208,10 +191,7 @@ class PlainToolkit:
         citations: Sequence[Citation] = (),
         doubts: Sequence[Fact] = (),
     ) -> Answer:
-        """The answer for an option, with the trace.
-
-        It is `supported` if every claim has a verified quotation and there is no doubt.
-        """
+        """The answer for an option; `supported` with a quotation for each claim and no doubt."""
         if not citations:
             doubts = doubts or [Fact(FactKind.NOT_QUOTED)]
         carried = not doubts and all(
@@ -255,7 +235,7 @@ def answer(case: Case, toolkit: PlainToolkit) -> Answer:
 
 
 def with_quotations(answer: Answer, query: Query, resources: Resources) -> Answer:
-    """An answer of a model that code could not support, with quotations found without a model.
+    """An unsupported answer, with quotations found without a model.
 
     If the question names a law missing in the corpus, no other law is quoted.
     """
@@ -271,10 +251,7 @@ def with_quotations(answer: Answer, query: Query, resources: Resources) -> Answe
 
 
 def with_nearest(answer: Answer, query: Query, found: Found) -> Answer:
-    """The answer with the nearest passages.
-
-    An absent law has none: another law could pass for an answer.
-    """
+    """The answer with the nearest passages; none for an absent law, where another could mislead."""
     near = nearest(query, found, (*answer.citations, *answer.quotations))
     if not answer.absent:
         return replace(answer, nearest=near)

@@ -63,19 +63,13 @@ _Text = Annotated[str, Field(min_length=1, max_length=80)]
 
 
 class Category(BaseModel):
-    """A category of documents.
-
-    Attributes:
-        about: describes it for the model.
-        values: all of them.
-        most: values of one document, at most.
-    """
+    """A category of documents."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
-    about: Annotated[str, Field(min_length=1, max_length=300)]
-    values: Annotated[tuple[_Text, ...], Field(min_length=2, max_length=200)]
-    most: Annotated[int, Field(ge=1, le=10)] = 1
+    about: Annotated[str, Field(min_length=1, max_length=300)]  # describes it for the model
+    values: Annotated[tuple[_Text, ...], Field(min_length=2, max_length=200)]  # all of them
+    most: Annotated[int, Field(ge=1, le=10)] = 1  # values of one document, at most
 
     @field_validator("values")
     @classmethod
@@ -92,11 +86,7 @@ _FILE = TypeAdapter(dict[str, Category])
 
 
 def load(named: str) -> Categories:
-    """Read a file of categories: one of `SHIPPED`, or a path.
-
-    Raises:
-        InputError: the file is missing or invalid; says what is wrong.
-    """
+    """Read a file of categories: one of `SHIPPED`, or a path. Raises `InputError`."""
     path = Path(named)
     try:
         if named in SHIPPED:
@@ -116,11 +106,7 @@ def load(named: str) -> Categories:
 
 
 def kept(place: CorpusPaths) -> Categories | None:
-    """The categories by which a corpus was sorted last, if any.
-
-    Raises:
-        StoreError: their file is damaged.
-    """
+    """The categories by which a corpus was sorted last, if any. Raises `StoreError`."""
     path = place.layers / _KEPT
     try:
         return _read(path.read_text(encoding="utf-8"), str(path))
@@ -136,11 +122,7 @@ def kept(place: CorpusPaths) -> Categories | None:
 
 
 def keep(place: CorpusPaths, categories: Categories) -> None:
-    """Store the categories of a corpus.
-
-    Raises:
-        StorageError: they cannot be written.
-    """
+    """Store the categories of a corpus. Raises `StorageError` if they cannot be written."""
     with storing(place.layers):
         place.layers.mkdir(parents=True, exist_ok=True)
         replace_text(place.layers / _KEPT, as_toml(categories))
@@ -204,12 +186,7 @@ class _Proposal(BaseModel):
 
 
 def propose(store: CorpusStore, model: ChatModel, settings: ChatConfig) -> Categories:
-    """Have a model propose categories, from the beginnings of documents throughout a corpus.
-
-    Raises:
-        UsageError: the corpus is empty, or no proposal is usable.
-        ModelUnusable: the model fails, or its reply is malformed twice.
-    """
+    """Have a model propose categories, from the beginnings of documents throughout a corpus."""
     sample = _sample(store)
     if not sample:
         raise UsageError(N_("The corpus has no documents."), N_("Add some: localrag add PATH"))

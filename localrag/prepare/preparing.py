@@ -61,8 +61,6 @@ _NAMED = 100
 
 
 class _Maker(Protocol):
-    """Makes one layer."""
-
     def units(self) -> Iterator[str]:
         """The ids of documents, or the names of summaries."""
 
@@ -76,35 +74,22 @@ Opener = Callable[[Workspace, Config], ChatModel | None]
 
 @dataclass(slots=True)
 class LayerReport:
-    """The report on a layer.
+    """The report on a layer."""
 
-    Attributes:
-        layer: its name.
-        jobs: all rows to make, also of earlier runs.
-        earlier: made by earlier runs.
-        made: in this run.
-        outcomes: of this run.
-        malformed: places of malformed replies, by document and first character; the first hundred.
-        problems: the reasons, with counts.
-        refused: refused texts in this run.
-        gone: rows dropped, because their sources or recipes have changed.
-        prompt, cached, completion: tokens of this run.
-        seconds: of this run.
-    """
-
-    layer: str
-    jobs: int = 0
-    earlier: int = 0
-    made: int = 0
-    outcomes: Counter[Outcome] = field(default_factory=Counter)
+    layer: str  # its name
+    jobs: int = 0  # all rows to make, also of earlier runs
+    earlier: int = 0  # made by earlier runs
+    made: int = 0  # in this run
+    outcomes: Counter[Outcome] = field(default_factory=Counter)  # of this run
+    # places of malformed replies, by document and first character; the first hundred
     malformed: list[tuple[str, int]] = field(default_factory=list)
-    problems: Counter[Fact] = field(default_factory=Counter)
-    refused: int = 0
-    gone: int = 0
-    prompt: int = 0
+    problems: Counter[Fact] = field(default_factory=Counter)  # the reasons, with counts
+    refused: int = 0  # refused texts in this run
+    gone: int = 0  # rows dropped, because their sources or recipes have changed
+    prompt: int = 0  # prompt, cached, completion: tokens of this run
     cached: int = 0
     completion: int = 0
-    seconds: float = 0.0
+    seconds: float = 0.0  # of this run
 
     # Of the jobs at the beginning of the run, and of those done.
     _characters: int = 0
@@ -159,7 +144,7 @@ def prepare(
     layers: Sequence[str],
     *,
     by: By = "auto",
-    categories: Categories | None = None,
+    categories: Categories | None = None,  # of documents; None for the last ones
     least: int = LEAST,
     dry_run: bool = False,
     on_event: Listener = ignore,
@@ -169,30 +154,6 @@ def prepare(
 
     Each layer is made when its report is asked for; the index follows the last one. After any
     interruption, the next run continues.
-
-    Args:
-        workspace: has the corpus.
-        corpus: its name.
-        config: settings.
-        layers: their names.
-        by: rewrites sentences.
-        categories: of documents; None for the last ones.
-        least: questions of a summary, at least.
-        dry_run: do a sample of the jobs, to forecast the time. Its results are kept.
-        on_event: hears the progress, in this thread.
-        opener: opens the model.
-
-    Yields:
-        The report on each layer, as soon as it is made.
-
-    Raises:
-        NotFoundError: there is no such corpus.
-        UsageError: a layer is unknown, its source layer is missing, or the settings name no model
-            or no
-            categories.
-        BusyError: another process makes the same layer.
-        ModelUnusable: the model fails. Finished rows are kept.
-        StorageError: the disk is full. Finished rows are kept.
     """
     place = workspace.corpus(corpus)
     place.require()
@@ -215,13 +176,7 @@ def prepare(
 def propose_categories(
     workspace: Workspace, corpus: str, config: Config, opener: Opener = open_chat
 ) -> Categories:
-    """Have a model propose categories for a corpus; nothing is written.
-
-    Raises:
-        NotFoundError: there is no such corpus.
-        UsageError: the settings name no model, the corpus is empty, or no proposal is usable.
-        ModelUnusable: the model fails.
-    """
+    """Have a model propose categories for a corpus; nothing is written."""
     place = workspace.corpus(corpus)
     place.require()
     with (
@@ -237,8 +192,6 @@ def _tell(listener: Listener, event: Event) -> None:
 
 
 class _LazyModel:
-    """The chat model, opened for the first job that needs it."""
-
     def __init__(self, workspace: Workspace, config: Config, opener: Opener) -> None:
         self.settings = config.chat
         self._workspace = workspace
@@ -300,11 +253,7 @@ def _maker(
 
 
 def _categories(place: CorpusPaths, named: Categories | None) -> Categories:
-    """The given categories, which are stored; else the last ones.
-
-    Raises:
-        UsageError: there never were any.
-    """
+    """The given categories, which are stored; else the last ones."""
     if named is not None:
         keep(place, named)
         return named
@@ -353,11 +302,7 @@ def _rewriting(
 
 
 def _rewritten(place: CorpusPaths) -> Mapping[str, list[DerivedRow]]:
-    """The rewritten sentences, by document, in reading order.
-
-    Raises:
-        UsageError: their layer was never begun.
-    """
+    """The rewritten sentences, by document, in reading order."""
     layer, found = DerivedLayer(place, DECONTEXTUALIZED), defaultdict[str, list[DerivedRow]](list)
     for row in sorted(layer.standing(), key=lambda row: row.place):
         if row.texts:
@@ -372,8 +317,6 @@ def _rewritten(place: CorpusPaths) -> Mapping[str, list[DerivedRow]]:
 
 
 class _LayerRun:
-    """One run over one layer."""
-
     def __init__(
         self,
         layer: DerivedLayer,

@@ -35,27 +35,16 @@ _TRIMMINGS = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Quantity:
-    """A number with a unit.
+    """A number with a unit."""
 
-    Attributes:
-        span: in the base unit of the dimension; a point for a plain number, wider for 約, 以上, a
-            range.
-        dimension: comparable quantities share it.
-        unit: as written, normalised; "" for a bare number.
-        text: as written, normalised.
-    """
-
+    # in the base unit of the dimension; a point for a plain number, wider for 約, 以上, a range
     span: Interval[Fraction]
-    dimension: str
-    unit: str
-    text: str
+    dimension: str  # comparable quantities share it
+    unit: str  # as written, normalised; "" for a bare number
+    text: str  # as written, normalised
 
     def shown(self, *, converted: bool) -> str:
-        """The quantity as written, with its full size for 万 or different units.
-
-        Args:
-            converted: whether to add it in the base unit.
-        """
+        """The quantity as written, with its full size for 万 or different units."""
         size = self.span.low
         if size is None or not self.span.is_point:
             return self.text
@@ -88,10 +77,7 @@ def read(text: str) -> Quantity | None:
 
 
 def find(text: str) -> tuple[Quantity, ...]:
-    """The quantities in a text, in order, without dates; none in a text longer than `LONGEST`.
-
-    In 100点満点中87点 only the second counts.
-    """
+    """The quantities in a text, without dates; 100点満点中87点 has one. None beyond `LONGEST`."""
     if len(text) > LONGEST:
         return ()
     return tuple(found.value for found in find_folded(dates.blanked(text)))
@@ -103,8 +89,6 @@ def find_folded(plain: str) -> Iterator[QuantityFound]:
 
 
 class _Patterns(NamedTuple):
-    """Patterns of quantities in running text, and alone."""
-
     found: re.Pattern[str]
     alone: re.Pattern[str]
 

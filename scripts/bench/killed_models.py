@@ -41,9 +41,8 @@ from localrag.methods import answering
 from localrag.methods.answering import Answerer
 from localrag.ops import batch
 from localrag.prepare.index import LayerIndex
-from localrag.prepare.layers import LAYERS, SEARCHED, DerivedLayer, DerivedRow
+from localrag.prepare.layers import LAYERS, SEARCHED, DerivedLayer, DerivedRow, FoundText
 from localrag.prepare.preparing import PHASES, LayerReport, Listener, prepare
-from localrag.prepare.texts import FoundText
 from localrag.search.indexing.index import IndexState, index
 from localrag.search.indexing.state import vector_state
 from localrag.search.types import Filters, Query

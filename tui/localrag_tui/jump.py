@@ -41,44 +41,27 @@ _PLACE = re.compile(r"第?[0-9０-９〇一二三四五六七八九十百千]|�
 
 @dataclass(frozen=True, slots=True)
 class Offer:
-    """A possible place.
-
-    Attributes:
-        title: the matching name, or the provision as printed.
-        note: title or number of the law, or id of the document.
-    """
+    """A possible place."""
 
     spot: Spot
-    title: str
-    note: str = ""
+    title: str  # the matching name, or the provision as printed
+    note: str = ""  # title or number of the law, or id of the document
     preview: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class PlacesFound:
-    """The result of a look-up.
-
-    Attributes:
-        certain: whether the first may be taken at once: one provision was cited.
-        cause, cure: why nothing was found, and the cure; empty otherwise.
-    """
+    """The result of a look-up."""
 
     offers: tuple[Offer, ...] = ()
-    certain: bool = False
-    cause: str = ""
+    certain: bool = False  # whether the first may be taken at once: one provision was cited
+    cause: str = ""  # cause, cure: why nothing was found, and the cure; empty otherwise
     cure: str = ""
     complete: bool = True
 
 
 def look_up(store: "CorpusStore", names: "LawNames", typed: str, law_id: str = "") -> PlacesFound:
-    """Find places by name.
-
-    Args:
-        store: the corpus.
-        names: its laws.
-        typed: a citation, a law's name or number, a subject, a title, an id; or a part of a name.
-        law_id: the open law, for a bare 第三条.
-    """
+    """Find places by a citation, a law's name or number, a subject, a title, or part of a name."""
     typed = typed.strip()
     if not typed or len(typed) > _LONGEST:
         return PlacesFound()
@@ -203,11 +186,7 @@ def _distinct(offers: Iterable[Offer]) -> list[Offer]:
 
 
 class Finder(Vertical):
-    """Finds a place; only the result of the newest text is shown.
-
-    Attributes:
-        law_id: the open law, for places without a law; "" for none.
-    """
+    """Finds a place, in the open law by default; shows only the result of the newest text."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("down", "next", N_("Next"), id="jump.next", show=False),
@@ -354,10 +333,7 @@ def _shown(offer: Offer) -> Content:
 
 
 class JumpDialogue(Dialogue):
-    """Returns the chosen `Spot`.
-
-    A place without a law belongs to the open law on the screen below.
-    """
+    """Returns the chosen `Spot`; a place without a law belongs to the open law below."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         # The field takes Enter, too, but shows nothing in the footer.

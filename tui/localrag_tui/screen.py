@@ -30,13 +30,9 @@ def bench_of(part: MessagePump) -> "Workbench":
 
 @dataclass
 class Kept:
-    """The contents of a screen, for its successor in another language.
+    """The contents of a screen, for its successor in another language."""
 
-    Attributes:
-        typed: text by the id of its field.
-    """
-
-    typed: dict[str, str] = field(default_factory=dict)
+    typed: dict[str, str] = field(default_factory=dict)  # text by the id of its field
     spot: Spot | None = None
     more: object = None
 
@@ -135,10 +131,7 @@ class WorkbenchScreen(_Ours[None]):
 
 
 class Dialogue(ModalScreen[object], _Ours[object]):
-    """A modal with one question; returns the choice, or None if it was closed.
-
-    Subclasses yield its parts in `body`; a box above the keys holds them.
-    """
+    """A modal with one question and the parts of `body`; returns the choice, or None if closed."""
 
     CSS_PATH = sheets("parts", "dialogues")
     # ModalScreen first: Textual takes the styles of the first base only.

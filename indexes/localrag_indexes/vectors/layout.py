@@ -47,11 +47,7 @@ about 10,000 on a graph answers faster, but loading it takes as long as 20 queri
 
 
 def require(package: str) -> None:
-    """Make sure that a package is installed.
-
-    Raises:
-        PackageMissing: it is not.
-    """
+    """Make sure that a package is installed. Raises `PackageMissing` if it is not."""
     if find_spec(package) is None:
         raise PackageMissing(package)
 
@@ -76,13 +72,7 @@ def save(path: Path, array: "NDArray[Any]") -> None:
 
 
 def load(path: Path, kind: str, shape: tuple[int | None, ...]) -> "NDArray[Any]":
-    """Map a ``.npy`` file into memory.
-
-    None in `shape` accepts any length.
-
-    Raises:
-        IndexDamaged: the file cannot be read, or has another kind or shape.
-    """
+    """Map a ``.npy`` file; None in `shape` accepts any length. Raises `IndexDamaged`."""
     import numpy as np
 
     try:
@@ -151,12 +141,7 @@ class TableWriter:
 
 
 class RowTable:
-    """The rows of an index, mapped from its files.
-
-    Attributes:
-        keys: of each row, shape ``(r,)``.
-        starts: the rows of place p are ``starts[p]:starts[p + 1]``.
-    """
+    """The rows of an index, mapped: those of place p are ``starts[p]:starts[p + 1]``."""
 
     def __init__(
         self,
@@ -172,11 +157,7 @@ class RowTable:
 
     @classmethod
     def open(cls, folder: Path, rows: int, count: int, attributes: Sequence[str]) -> Self:
-        """Open the table of an index with `rows` rows and `count` texts.
-
-        Raises:
-            IndexDamaged, OSError: a file has changed.
-        """
+        """Open the table of an index with `rows` rows and `count` texts."""
         codes = load(folder / CODES, "<i4", (len(attributes), rows))
         return cls(
             load(folder / KEYS, "<i8", (rows,)),
@@ -192,11 +173,7 @@ class RowTable:
         between: Mapping[str, tuple[str, str]],
         among: Collection[int] | None = None,
     ) -> "NDArray[np.bool_] | None":
-        """Mark the rows that pass the filters, shape ``(r,)``; None if every row does.
-
-        Raises:
-            LookupError, ValueError: a file has changed.
-        """
+        """Mark the rows passing the filters, shape ``(r,)``; None if every row does."""
         import numpy as np
 
         passing = np.ones(len(self.keys), np.bool_)

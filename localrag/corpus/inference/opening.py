@@ -40,7 +40,7 @@ SETTINGS = {"chat": "chat.model", "embedder": "embedding.model", "reranker": "re
 
 
 class HasModels(Protocol):
-    """The part of a workspace that is needed here."""
+    """The part of a workspace needed here."""
 
     @property
     def models(self) -> Path:
@@ -55,13 +55,10 @@ def overlook(model: str, done: int, total: int) -> None:
 def open_chat(
     workspace: HasModels, config: Config, on_load: Callable[[str, int, int], None] = overlook
 ) -> "ChatModel | None":
-    """Open the model that writes answers; None if the settings name none.
+    """Open the model for writing answers; None without one in the settings.
 
-    `on_load`: called before and during the loading with the name, the bytes loaded, and the bytes
-    in all (0 for a model of a server). An error that it raises ends the loading.
-
-    Raises:
-        ModelUnusable: it cannot be used; the cure is named.
+    `on_load` gets the name, the bytes loaded, and the bytes in all (0 for a server). Its error ends
+    the loading.
     """
     name = config.chat.model
     if not name:
@@ -78,8 +75,8 @@ def open_chat(
 def embedder_name(workspace: HasModels, config: Config) -> str:
     """The model for search by meaning, as settings name it; "" for none.
 
-    Without a setting, it is the only installed embedder with an installed runtime. With several,
-    there is none: otherwise installing a model could put every index out of date.
+    Without a setting, it is the only installed embedder. With several, there is none: otherwise
+    installing a model could put every index out of date.
     """
     if config.embedding.model:
         return "" if config.embedding.model == OFF else config.embedding.model
@@ -106,11 +103,7 @@ def models_in_use(workspace: HasModels, config: Config) -> dict[str, str]:
 
 
 def open_embedder(workspace: HasModels, config: Config) -> "Embedder | None":
-    """Open the model for search by meaning, if there is one (see `embedder_name`).
-
-    Raises:
-        ModelUnusable: it cannot be used; the cure is named.
-    """
+    """Open the model for search by meaning, if there is one (see `embedder_name`)."""
     chosen = embedder_name(workspace, config)
     if not chosen:
         return None
@@ -120,11 +113,7 @@ def open_embedder(workspace: HasModels, config: Config) -> "Embedder | None":
 
 
 def embedder_id(workspace: HasModels, config: Config) -> str:
-    """The id of the model for search by meaning, without loading it; "" for none.
-
-    Raises:
-        ModelUnusable: no such model is installed.
-    """
+    """The id of the model for search by meaning, without loading it; "" for none."""
     chosen = embedder_name(workspace, config)
     if not chosen:
         return ""
@@ -134,11 +123,7 @@ def embedder_id(workspace: HasModels, config: Config) -> str:
 
 
 def open_reranker(workspace: HasModels, config: Config) -> "Reranker | None":
-    """Open the model that reranks the best hits; None if the settings name none.
-
-    Raises:
-        ModelUnusable: it cannot be used; the cure is named.
-    """
+    """Open the model for reranking the best hits; None without one in the settings."""
     if not config.reranking.model:
         return None
     with named():
@@ -149,8 +134,7 @@ def open_reranker(workspace: HasModels, config: Config) -> "Reranker | None":
 def check_models(workspace: HasModels, config: Config) -> Iterator[tuple[str, str, str, str]]:
     """Check the models in use without loading any; of a server, whether it has the model.
 
-    Yields:
-        The setting, the model, and cause and cure of a problem, both "" without one.
+    Yields the setting, the model, and cause and cure of a problem, both "" without one.
     """
     meaning = embedder_name(workspace, config)
     checks: tuple[tuple[str, str, Callable[[], object]], ...] = (
@@ -188,10 +172,7 @@ def specs_in_use(
 
 
 def server_of(section: str, settings: ChatConfig | EmbeddingConfig) -> dict[str, object]:
-    """The address of the server as ``<section>.server``; empty for an installed model.
-
-    Another server may run other weights under the same name.
-    """
+    """The server's address as ``<section>.server``, because weights differ; {} if installed."""
     found = named_runtime(settings.model)
     if found is None or (usual := found[0].address) is None:
         return {}
@@ -399,13 +380,7 @@ def named() -> Iterator[None]:
 
 
 def as_ours(error: ModelError) -> LocalragError:
-    """The error of a model as an error of localrag.
-
-    Returns:
-        A `BusyError` if another process installs or removes the model. A `StorageError` if a file
-        or
-        folder cannot be written. Otherwise a `ModelUnusable`.
-    """
+    """A model's error as ours: `BusyError`, `StorageError` for files, else `ModelUnusable`."""
     cause, cure = error.args
     fields = dict(error.fields)
     if isinstance(error, BackendMissing) and "package" in fields:

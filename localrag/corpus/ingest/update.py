@@ -58,41 +58,26 @@ REMOVING = (LawChangeKind.REPEALED, LawChangeKind.WITHDRAWN)
 
 @dataclass(frozen=True, slots=True)
 class LawChange:
-    """The change of one state of a law.
+    """The change of one state of a law."""
 
-    Attributes:
-        kind: added, a new law; amended, a further state of a law; corrected, another text of a
-            state; repealed, a law missing in a complete archive; withdrawn, a future state missing
-            in a complete archive.
-        law_id, title: of the law.
-        state: the day from which this text is in force (ISO); "" if its file has no date.
-        earlier: the state before, of an amended law; "" without one or without its date.
-    """
-
+    # added: a new law. amended: a further state. corrected: another text of a state. repealed: a
+    # law missing in a complete archive. withdrawn: a future state missing there
     kind: LawChangeKind
-    law_id: str
+    law_id: str  # law_id, title: of the law
     title: str
-    state: str
-    earlier: str = ""
+    state: str  # the day from which this text is in force (ISO); "" if its file has no date
+    earlier: str = ""  # the state before, of an amended law; "" without one or without its date
 
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """A change, and the data for undoing it.
+    """A change, and the data for undoing it."""
 
-    Attributes:
-        change: the change.
-        document: id of the state in the store.
-        after: fingerprint of the new text; "" if it was removed.
-        before: the earlier document; None if there was none.
-        file: path of the earlier file; "" if there was none.
-    """
-
-    change: LawChange
-    document: str
-    after: str
-    before: DocumentRows | None
-    file: str
+    change: LawChange  # the change
+    document: str  # id of the state in the store
+    after: str  # fingerprint of the new text; "" if it was removed
+    before: DocumentRows | None  # the earlier document; None if there was none
+    file: str  # path of the earlier file; "" if there was none
 
 
 _adapter = TypeAdapter(Step)
@@ -105,11 +90,7 @@ def undo_file(place: CorpusPaths, number: int) -> Path:
 
 @contextmanager
 def keeping_steps(place: CorpusPaths, number: int) -> Iterator[Callable[[Step], None]]:
-    """Write the steps of an update; they are on the disk when the block ends, or none if it fails.
-
-    Raises:
-        OSError: the file cannot be written.
-    """
+    """Write the steps of an update; at the end of the block all are on the disk, or none."""
     aside = place.store.with_name(_UNFINISHED)
     # The date in the head of a gzip file is not part of the content.
     with (
@@ -124,11 +105,7 @@ def _write(packed: IO[bytes], step: Step) -> None:
 
 
 def steps(place: CorpusPaths, number: int) -> Iterator[Step]:
-    """Read the steps of an update, in their order.
-
-    Raises:
-        StoreError: the file is missing or damaged.
-    """
+    """Read the steps of an update, in their order. Raises `StoreError`."""
     path = undo_file(place, number)
     try:
         with gzip.open(path) as lines:
@@ -148,11 +125,7 @@ def steps(place: CorpusPaths, number: int) -> Iterator[Step]:
 
 
 def sweep(place: CorpusPaths, number: int) -> None:
-    """Remove the files of all updates but one.
-
-    Raises:
-        OSError: a file cannot be removed.
-    """
+    """Remove the files of all updates but one. Raises `OSError` if a file cannot be removed."""
     kept = undo_file(place, number)
     for path in [*place.store.parent.glob("update-*.undo"), kept.with_name(_UNFINISHED)]:
         if path != kept:
@@ -165,29 +138,18 @@ _NAMED = 1_000
 
 @dataclass(slots=True)
 class UpdateReport(LeftOut):
-    """The result of an update, of its dry run, or of undoing it.
+    """The result of an update, of its dry run, or of undoing it."""
 
-    Attributes:
-        changes: states of laws, in the order of the archive; removed ones come last.
-        unchanged: states with the same text in the archive.
-        no_laws: other documents of the archive.
-        failures: unreadable parts of the archive.
-        failed: the first of them, and why.
-        applied: whether the corpus was changed.
-        undo_bytes: size on the disk of the data for undoing it, kept until the next update.
-        made: when an update was applied (ISO, UTC), if it is undone; otherwise "".
-        seconds: wall time.
-    """
-
+    # states of laws, in the order of the archive; removed ones come last
     changes: list[LawChange] = field(default_factory=list)
-    unchanged: int = 0
-    no_laws: int = 0
-    failures: int = 0
-    failed: list[FileFailed] = field(default_factory=list)
-    applied: bool = False
-    undo_bytes: int = 0
-    made: str = ""
-    seconds: float = 0.0
+    unchanged: int = 0  # states with the same text in the archive
+    no_laws: int = 0  # other documents of the archive
+    failures: int = 0  # unreadable parts of the archive
+    failed: list[FileFailed] = field(default_factory=list)  # the first of them, and why
+    applied: bool = False  # whether the corpus was changed
+    undo_bytes: int = 0  # size on the disk of the data for undoing it, kept until the next update
+    made: str = ""  # when an update was applied (ISO, UTC), if it is undone; otherwise ""
+    seconds: float = 0.0  # wall time
 
     def laws(self, kind: LawChangeKind) -> list[LawChange]:
         """The changes of this kind, one for each law."""
@@ -218,28 +180,9 @@ def update(
     """Take the laws of an archive into a corpus, in one step; `undo_update` reverses it.
 
     New laws and new states are added, and changed texts replace the old ones. Other documents are
-    left alone. Call `index` afterwards.
-
-    Args:
-        workspace: of the corpus.
-        corpus: its name.
-        paths: the archive: files and folders, as for `add`.
-        whole: the archive has all laws in force. Missing laws are removed, and so are missing
-            future states.
-        dry_run: report the changes, but make none.
-        follow_links: as for `add`.
-        workers: as for `add`.
-        limits: as for `add`.
-        before: called with the changes before they are made; an error it raises cancels them.
-        on_event: called with `Progress` and `FileFailed`.
-
-    Raises:
-        NotFoundError: there is no such corpus, or a path does not exist.
-        UsageError: the corpus has no laws.
-        InputError: the archive has no law, or should be complete and cannot be read completely.
-        BusyError: another process is writing to the corpus.
-        StorageError: the disk is full or read-only; nothing was changed.
-        StoreError: the store is damaged.
+    left alone. Call `index` afterwards. With `whole` the archive has all laws in force: missing
+    laws are removed, and so are missing future states. `before` gets the changes; its error cancels
+    them.
     """
     started = perf_counter()
     place = workspace.corpus(corpus)
@@ -269,17 +212,7 @@ def update(
 
 
 def undo_update(workspace: Workspace, corpus: str, *, dry_run: bool = False) -> UpdateReport:
-    """Undo the last update of a corpus; its laws are as before.
-
-    With `dry_run` it only reports the changes.
-
-    Raises:
-        NotFoundError: there is no such corpus, or no update to undo.
-        UsageError: a law of the update was changed since; nothing was undone.
-        BusyError: another process is writing to the corpus.
-        StorageError: the disk is full or read-only; nothing was undone.
-        StoreError: the store or the data for undoing is damaged.
-    """
+    """Undo the last update of a corpus; its laws are as before."""
     started = perf_counter()
     place = workspace.corpus(corpus)
     place.require()

@@ -164,7 +164,7 @@ def supported(path: Path, *, converting: bool = False) -> bool:
 
 
 def how_to_read(path: Path) -> InputError:
-    """The error for a file that is not `supported`."""
+    """The error for an unsupported file."""
     if path.suffix.lower() in _IMAGES:
         return no_ocr()
     return not_read(path, formats())
@@ -194,28 +194,19 @@ def read(
 
 
 def stream(
-    path: Path,
+    path: Path,  # the file; its content must match its suffix
     *,
     limits: Limits = Limits(),  # noqa: B008 - immutable
     name: str | None = None,
-    after: int = 0,
+    after: int = 0,  # line of a `Mark` of the same content; reading resumes after it
     in_pieces: bool = False,
 ) -> Iterator[Outcome | LineBlock]:
-    """Read a file lazily.
+    """Read a file lazily; nothing is raised.
 
-    Args:
-        path: the file; its content must match its suffix.
-        limits: how much it may hold.
-        name: name for ids, sources and messages, such as the path inside an added folder; the file
-            name by default.
-        after: line of a `Mark` of the same content; reading resumes after it.
-        in_pieces: yield lines of dumps and statutes unread, as `LineBlock` and `Mark` in turn; read
-            them with `read_piece`.
-
-    Yields:
-        Documents in file order, each followed by its `Omission` objects. A `ReadFailure` for an
-            unreadable file, member or line; reading goes on. A `Mark` after each line from which
-            reading could resume. Nothing is raised.
+    Yields documents in file order, each followed by its `Omission` objects. A `ReadFailure` for an
+    unreadable file, member or line; reading goes on. A `Mark` after each line from which reading
+    could resume. With `in_pieces`, lines of dumps and statutes come unread, as `LineBlock` and
+    `Mark` in turn, for `read_piece`. `name` is for ids, sources and messages.
     """
     name = one_line(name or path.name)
     yield from _told(name, lambda: _open(path, name, limits, after, in_pieces))

@@ -38,17 +38,11 @@ _LINE = 1.3
 
 
 class Put(NamedTuple):
-    """A line shown on a page outside its text.
+    """A line shown on a page outside its text."""
 
-    Attributes:
-        text: of one line.
-        box: its place.
-        size: of its font; 0 if unknown.
-    """
-
-    text: str
-    box: Box
-    size: float
+    text: str  # of one line
+    box: Box  # its place
+    size: float  # of its font; 0 if unknown
 
 
 Attachment = tuple[str, bytes | None]

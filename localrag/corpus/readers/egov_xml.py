@@ -62,17 +62,11 @@ _KINDS_OF_NUMBERS = {"法律": "AC", "政令": "CO", "勅令": "IO"}
 
 
 class Identity(NamedTuple):
-    """The law in a file, and the state of its text.
+    """The law in a file, and the state of its text."""
 
-    Attributes:
-        law_id: as in e-Gov.
-        day: ISO date of the text; "" if unknown.
-        amending_law: id of the latest one; "" without one.
-    """
-
-    law_id: str
-    day: str
-    amending_law: str
+    law_id: str  # as in e-Gov
+    day: str  # ISO date of the text; "" if unknown
+    amending_law: str  # id of the latest one; "" without one
 
 
 def identity(root: etree._Element, law: etree._Element, name: str, number: str) -> Identity:

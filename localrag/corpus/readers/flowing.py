@@ -81,10 +81,7 @@ def is_wide(character: str) -> bool:
 
 
 def goes_on(line: str, following: str, *, room: float, width: float) -> bool:
-    """Whether a sentence continues from one stripped line to the next.
-
-    `room` is the free space to the edge of the column, in the unit of `width`.
-    """
+    """Whether a sentence continues on the next line; `room` is free space in units of `width`."""
     if not line or not following or ends_sentence(line) or _LEADERS.search(line[-_TAIL:]):
         return False
     # A moved word leaves its own room; Japanese moves a character or two.
@@ -113,15 +110,11 @@ def _is_open(line: str) -> bool:
 
 
 class Words(NamedTuple):
-    """Words of a text, for joining its lines.
+    """Words of a text, for joining its lines."""
 
-    Attributes:
-        known: its words in lower case, and options and paths inside lines.
-        keeps_hyphens: whether line ends split only compounds, without hyphenation.
-    """
-
+    # its words in lower case, and options and paths inside lines
     known: Container[str] = frozenset()
-    keeps_hyphens: bool = False
+    keeps_hyphens: bool = False  # whether line ends split only compounds, without hyphenation
 
 
 def words_of(lines: Sequence[str]) -> Words:

@@ -326,9 +326,9 @@ _SHAPES = InputError(
 def read_json(
     name: str, data: bytes, limits: Limits
 ) -> Iterator[Document | ReadFailure | Omission]:
-    """Read the documents of a JSON file, texts shared by questions only once.
+    """Read the documents of a JSON file, with ids ``<file name>:<n>``, from 1, or their own.
 
-    Ids are ``<file name>:<n>``, from 1, unless a record has its own.
+    Texts shared by questions are read only once.
     """
     check_memory(data, JSON, limits)
     value = parsed_json(data, _damaged)

@@ -129,11 +129,7 @@ def read_html(name: str, data: bytes, limits: Limits) -> Iterator[Document]:
 
 
 class _Page:
-    """Writes the text of a page: a line per block, table cells separated by tabs.
-
-    Attributes:
-        left_out: counts of unread parts.
-    """
+    """Writes the text of a page: a line per block, table cells separated by tabs."""
 
     def __init__(self) -> None:
         self.left_out = Counter[str]()

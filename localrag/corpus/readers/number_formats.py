@@ -59,19 +59,10 @@ class _Token(NamedTuple):
 
 
 class _Section(NamedTuple):
-    """One of up to four sections of a format.
-
-    Attributes:
-        tokens: in order.
-        condition: a comparison and a number, or None.
-        locale: the text of ``[$-…]``, in lower case.
-        digits: the number of ``[DBNum1]``; 0 without it.
-    """
-
-    tokens: tuple[_Token, ...]
-    condition: tuple[str, float] | None
-    locale: str
-    digits: int
+    tokens: tuple[_Token, ...]  # in order
+    condition: tuple[str, float] | None  # a comparison and a number, or None
+    locale: str  # the text of ``[$-…]``, in lower case
+    digits: int  # the number of ``[DBNum1]``; 0 without it
 
     @property
     def is_date(self) -> bool:

@@ -59,19 +59,13 @@ _WIDE_BRACKETS = str.maketrans("()", "（）")
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """A line of print, or a column of vertical writing.
+    """A line of print, or a column of vertical writing."""
 
-    Attributes:
-        text: as read.
-        box: left, top, right, bottom in pixels, on the upright page.
-        confidence: of the engine, from 0 to 1.
-        vertical: whether it is a column.
-    """
-
-    text: str
+    text: str  # as read
+    # left, top, right, bottom in pixels, on the upright page
     box: tuple[float, float, float, float]
-    confidence: float
-    vertical: bool = False
+    confidence: float  # of the engine, from 0 to 1
+    vertical: bool = False  # whether it is a column
 
 
 class Engine(Protocol):
@@ -340,7 +334,6 @@ def _blank_between(before: str, after: str, blank: float) -> str:
 
 
 def _ink(image: "Image") -> "Image":
-    """Where there is ink (255) and where paper (0)."""
     import cv2
     import numpy as np
 
@@ -482,10 +475,7 @@ def is_small(data: bytes) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class ScannedPage:
-    """A page read by OCR, with its number from 1 and its size in pixels.
-
-    Its lines are in reading order; a page without text has none.
-    """
+    """A page read by OCR, with number (from 1), pixels, and lines in reading order, if any."""
 
     number: int
     width: int
@@ -507,10 +497,7 @@ class ScannedPage:
 
 @dataclass(frozen=True, slots=True)
 class PageRead:
-    """Progress of OCR: page `number` of a file was read, or had been read before.
-
-    `done` and `total` count its pages for OCR, `earlier` those read before.
-    """
+    """Progress of OCR: page `number` of a file was read, now or `earlier`; `total` to read."""
 
     source: str
     number: int
@@ -523,10 +510,7 @@ class PageRead:
 
 @dataclass(frozen=True, slots=True)
 class Scans:
-    """Reads image pages with an engine and calls `on_page` after each.
-
-    `kept` is the folder of read pages; None to keep none.
-    """
+    """Reads image pages with an engine, calling `on_page`; keeps them in the folder `kept`."""
 
     engine: Engine
     kept: Path | None = None

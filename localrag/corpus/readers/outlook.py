@@ -195,7 +195,6 @@ class _Storage:
             return bytes(stream.read())
 
     def _text(self, property_: str, *, of_body: bool = False) -> str:
-        """A property as text; "" if missing."""
         if wide := self._bytes(property_, _TEXT):
             return wide.decode("utf-16-le", "replace").rstrip("\0")
         narrow = self._bytes(property_, _BYTES_TEXT).rstrip(b"\0")

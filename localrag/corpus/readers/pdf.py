@@ -254,10 +254,7 @@ Columns = Mapping[tuple[int, int], _Column]
 
 
 def flowing_text(pages: Sequence[Sequence[Line]]) -> tuple[str, list[int]]:
-    """Join the lines of pages to paragraphs; return the text and the start of each page.
-
-    An empty line separates paragraphs if the second starts in lower case.
-    """
+    """Join the lines of pages to paragraphs; return the text and the start of each page."""
     words = words_of([line.text for page in pages for line in page])
     done: list[str] = []
     length = 0

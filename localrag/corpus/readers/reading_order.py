@@ -15,30 +15,20 @@ from localrag.corpus.readers.layout import SPLIT, Box, Segment, is_parted, turne
 
 @dataclass(slots=True)
 class Line:
-    """A printed line, or a row of a table.
+    """A printed line, or a row of a table."""
 
-    Attributes:
-        text: cells separated by tabs.
-        size: of its font.
-        indent, room: free space before and after it in its column; negative beyond it.
-        width: of its column.
-        gap: distance to the line above in its column, in its own heights; 0 for the first.
-        opens: whether it is the first of a column.
-        is_row: whether it is a row of a table.
-        is_ruled: whether a rule separates it from the line above.
-        frame: quarter turns of its text.
-    """
-
-    text: str
-    size: float
+    text: str  # cells separated by tabs
+    size: float  # of its font
+    # indent, room: free space before and after it in its column; negative beyond it
     indent: float = 0.0
     room: float = 0.0
-    width: float = 0.0
+    width: float = 0.0  # of its column
+    # distance to the line above in its column, in its own heights; 0 for the first
     gap: float = 0.0
-    opens: bool = False
-    is_row: bool = False
-    is_ruled: bool = False
-    frame: int = 0
+    opens: bool = False  # whether it is the first of a column
+    is_row: bool = False  # whether it is a row of a table
+    is_ruled: bool = False  # whether a rule separates it from the line above
+    frame: int = 0  # quarter turns of its text
 
 
 _TEXT_COLUMN = 8.0
@@ -170,8 +160,8 @@ def _columns(spans: Sequence[tuple[float, float]], size: float) -> list[tuple[fl
 class _Column:
     """A column of text and its right edge.
 
-    Headings, numbers or punctuation may hang over it, so several lines must end at the edge. Rules
-    across its lines belong to tables.
+    Several lines must end there, because headings or punctuation may hang over it. Rules across
+    lines belong to tables.
     """
 
     def __init__(self, parts: Sequence[Segment], across: Sequence[Box]) -> None:

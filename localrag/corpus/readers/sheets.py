@@ -66,27 +66,20 @@ _LONGEST_NAMESPACE = 200
 
 @dataclass(frozen=True, slots=True)
 class Opened:
-    """An open workbook.
+    """An open workbook."""
 
-    Attributes:
-        values: read-only openpyxl workbook with the values calculated last.
-        formulas: the same with formulas; None without formulas.
-        stream: the file of both, with transitional namespaces.
-    """
-
-    values: Any
-    formulas: Any
-    stream: IO[bytes]
+    values: Any  # read-only openpyxl workbook with the values calculated last
+    formulas: Any  # the same with formulas; None without formulas
+    stream: IO[bytes]  # the file of both, with transitional namespaces
 
 
 @contextmanager
 def opened_workbook(
     stream: IO[bytes], name: str, aside: Path | None = None, most: int = _UNPACKED
 ) -> Iterator[Opened]:
-    """Open a workbook from a seekable file.
+    """Open a workbook from a seekable file, at most `most` bytes unpacked, `aside` if needed.
 
-    `aside` is the folder for a temporary file, `most` the limit for unpacked bytes. Encrypted,
-    damaged, oversized and other files are InputErrors. So is any other exception inside.
+    Encrypted, damaged, oversized and other files are InputErrors. So is any other exception inside.
     """
     try:
         import openpyxl
@@ -205,27 +198,17 @@ def _has_formulas(stream: IO[bytes]) -> bool:
 
 @dataclass(frozen=True)
 class Layout:
-    """The layout of a sheet. Rows and columns are counted from 1.
+    """The layout of a sheet. Rows and columns are counted from 1."""
 
-    Attributes:
-        hidden_rows: rows hidden by hand, not by a filter.
-        hidden_columns: hidden columns.
-        merged: merged cells: first row, first column, last row, last column.
-        header: first row of the filter; 0 without one.
-        rows: number of rows in the file.
-        last_row: number of the last row.
-        width: last column with content; 0 if empty.
-        margins: number of printed headers and footers.
-    """
-
-    hidden_rows: frozenset[int]
-    hidden_columns: frozenset[int]
+    hidden_rows: frozenset[int]  # rows hidden by hand, not by a filter
+    hidden_columns: frozenset[int]  # hidden columns
+    # merged cells: first row, first column, last row, last column
     merged: tuple[tuple[int, int, int, int], ...]
-    header: int
-    rows: int
-    last_row: int
-    width: int
-    margins: int
+    header: int  # first row of the filter; 0 without one
+    rows: int  # number of rows in the file
+    last_row: int  # number of the last row
+    width: int  # last column with content; 0 if empty
+    margins: int  # number of printed headers and footers
 
     @cached_property
     def merged_from(self) -> dict[int, list[tuple[int, int, int, int]]]:
@@ -331,12 +314,6 @@ def _whole(opened: Opened) -> bytes:
 
 
 class _Reading:
-    """Reads a workbook, sheet by sheet.
-
-    Attributes:
-        left_out: counts of unread parts.
-    """
-
     def __init__(self, opened: Opened, package: Package, limits: Limits) -> None:
         self._opened = opened
         self._package = package

@@ -101,7 +101,6 @@ def _is_one(value: Any) -> bool:
 
 
 def _listed(value: Any) -> list[Any] | None:
-    """The laws of an answer with a list; None for others."""
     for key in _LISTS if isinstance(value, dict) else ():
         laws = value.get(key)
         if isinstance(laws, list) and laws and _is_one(laws[0]):
@@ -230,19 +229,12 @@ _Reading = tuple[str, _Number, _Number]
 
 @dataclass(slots=True)
 class ItemLine:
-    """A line and the items below it.
+    """A line and the items below it."""
 
-    Attributes:
-        line: as printed, with its sign.
-        sign: the printed number (一の二, イ, （１）); "" for a plain line.
-        number: as locator number (``1_2``, ``1``); "" for a plain line.
-        below: items and plain lines one level deeper.
-    """
-
-    line: str
-    sign: str = ""
-    number: str = ""
-    below: list["ItemLine"] = field(default_factory=list)
+    line: str  # as printed, with its sign
+    sign: str = ""  # the printed number (一の二, イ, （１）); "" for a plain line
+    number: str = ""  # as locator number (``1_2``, ``1``); "" for a plain line
+    below: list["ItemLine"] = field(default_factory=list)  # items and plain lines one level deeper
 
 
 @dataclass(slots=True)
@@ -350,13 +342,10 @@ _DATE = re.compile(r"(\d{4})-?(\d{2})-?(\d{2})")
 
 
 def statute_document(record: dict[str, Any], source: str) -> Document:
-    """Make the statute of one line.
+    """Make the statute of one line: law_id, date, title, law_num, articles.
 
-    Args:
-        record: ``{"law_id", "date", "title", "law_num", "articles": [{"num", "caption", "title",
-            "paragraphs": [{"num", "text"}], "suppl", "suppl_label"}]}``. Provisions outside any
-            article have null as ``num``.
-        source: the file and line.
+    An article has num, caption, title, paragraphs (num, text), suppl and suppl_label. Provisions
+    outside any article have null as ``num``.
     """
     law_id = one_line(string(record, "law_id"))
     if not law_id:

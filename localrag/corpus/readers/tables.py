@@ -41,19 +41,12 @@ Merged = Mapping[tuple[int, int], tuple[int, int]]
 
 
 class Grid(NamedTuple):
-    """The rows of a table, in order.
+    """The rows of a table, in order."""
 
-    Attributes:
-        rows: the shown cells, "" for empty ones.
-        header: the known header row, from 0; None if unknown.
-        is_headed: whether the first row with several texts is the header, as in CSV.
-        merged: merged cells.
-    """
-
-    rows: Iterable[Sequence[str]]
-    header: int | None = None
-    is_headed: bool = False
-    merged: Merged = MappingProxyType({})
+    rows: Iterable[Sequence[str]]  # the shown cells, "" for empty ones
+    header: int | None = None  # the known header row, from 0; None if unknown
+    is_headed: bool = False  # whether the first row with several texts is the header, as in CSV
+    merged: Merged = MappingProxyType({})  # merged cells
 
 
 def lines_of(grid: Grid) -> Iterator[str]:

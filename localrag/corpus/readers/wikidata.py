@@ -34,8 +34,7 @@ _REMEMBERED = 20_000
 class Labels:
     """The label of every entity by id; to be closed.
 
-    They are in an unnamed database, deleted on closing. A label takes some 30 bytes: 3 GB for all
-    of Wikidata.
+    An unnamed database, with some 30 bytes a label: 3 GB for all of Wikidata.
     """
 
     def __init__(self, connection: apsw.Connection) -> None:
@@ -103,9 +102,8 @@ _DAY, _MONTH, _YEAR, _DECADE, _CENTURY, _MILLENNIUM = 11, 10, 9, 8, 7, 6
 
 
 def written(snak: Mapping[str, Any], label: Label) -> str | None:
-    """The value of a statement in words.
+    """The value of a statement in words; None for an unread kind, "" for a vague time.
 
-    None for no value, an unknown one, or an unread kind. "" without a label, or for a vague time.
     Other shapes raise the errors of Python's containers.
     """
     write = _KINDS.get(snak.get("datatype", ""))

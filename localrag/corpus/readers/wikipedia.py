@@ -42,29 +42,17 @@ _WIKI = re.compile(r"https?://([a-z-]+)\.wikipedia\.org/")
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """An article.
+    """An article."""
 
-    Attributes:
-        title: as printed, with its disambiguator; unique in its wiki.
-        text: without markup.
-        wiki: "jawiki".
-        page_id: its number in the wiki, stable across renaming.
-        date: ISO date of the text.
-        wikidata: "Q42".
-        disambiguation: whether it only lists meanings of its title.
-        redirects: other titles leading to it.
-        facts: labels and values of its infobox.
-    """
-
-    title: str
-    text: str
-    wiki: str = ""
-    page_id: str = ""
-    date: str = ""
-    wikidata: str = ""
-    disambiguation: bool = False
-    redirects: tuple[str, ...] = ()
-    facts: Sequence[tuple[str, tuple[str, ...]]] = ()
+    title: str  # as printed, with its disambiguator; unique in its wiki
+    text: str  # without markup
+    wiki: str = ""  # "jawiki"
+    page_id: str = ""  # its number in the wiki, stable across renaming
+    date: str = ""  # ISO date of the text
+    wikidata: str = ""  # "Q42"
+    disambiguation: bool = False  # whether it only lists meanings of its title
+    redirects: tuple[str, ...] = ()  # other titles leading to it
+    facts: Sequence[tuple[str, tuple[str, ...]]] = ()  # labels and values of its infobox
 
 
 def wiki_of(url: str) -> str:
@@ -92,8 +80,7 @@ def extract_document(record: dict[str, Any], source: str) -> Document:
 def page_document(page: Page, source: str, headings: Sequence[Heading] = ()) -> Document:
     """Make the document of an article; its id is the title.
 
-    Facts of infobox and redirects form a final section with a sentence for each triple. So they are
-    found and quoted like the text.
+    A final section has a sentence for each triple of infobox and redirects, to be found and quoted.
     """
     title = bounded(N_("title"), one_line(page.title))
     if not title:
@@ -366,7 +353,6 @@ def _date(timestamp: str) -> str:
 
 
 def _redirects(record: dict[str, Any]) -> list[str]:
-    """List the titles leading to a page, each once."""
     titles = (
         one_line(string(entry, "title"))
         for entry in _items(record, "redirect", dict)

@@ -99,17 +99,11 @@ _MOST_READINGS, _LONGEST_READING, _LONGEST_FIELD = 2_000, 100, 1_000
 
 @dataclass(frozen=True, slots=True)
 class WordText:
-    """The words of a Word file.
+    """The words of a Word file."""
 
-    Attributes:
-        lines: in reading order, none empty.
-        omissions: unread parts, and parts with a remark.
-        readings: base text and reading of ruby, each pair once.
-    """
-
-    lines: list[Line]
-    omissions: tuple[Omission, ...]
-    readings: tuple[tuple[str, str], ...]
+    lines: list[Line]  # in reading order, none empty
+    omissions: tuple[Omission, ...]  # unread parts, and parts with a remark
+    readings: tuple[tuple[str, str], ...]  # base text and reading of ruby, each pair once
 
 
 def read_docx(name_: str, data: bytes, limits: Limits) -> Iterator[Document]:
@@ -148,12 +142,7 @@ def words_of(package: Package, body: etree._Element | None = None) -> WordText:
 
 
 class _Walk:
-    """Walks through a Word file.
-
-    Attributes:
-        counts: unread parts, and parts with a remark.
-        readings: of ruby.
-    """
+    """Walks through a Word file, and counts unread parts, remarks and ruby `readings`."""
 
     def __init__(self, package: Package) -> None:
         self._package = package

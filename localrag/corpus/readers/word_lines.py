@@ -20,30 +20,20 @@ _PAGE_FIELD = re.compile(r"\s*(?:PAGE|NUMPAGES|SECTIONPAGES)\b", re.IGNORECASE)
 
 
 class Piece(NamedTuple):
-    """Some characters of the text, and their place in the file.
+    """Some characters of the text, and their place in the file."""
 
-    Attributes:
-        text: the characters.
-        anchor: element of the body for a comment: usually a run; for notes and text boxes the run
-            with the mark; None for headers and footers.
-    """
-
-    text: str
+    text: str  # the characters
+    # element of the body for a comment: usually a run; for notes and text boxes the run with the
+    # mark; None for headers and footers
     anchor: etree._Element | None
 
 
 class Line(NamedTuple):
-    """A printed line.
+    """A printed line."""
 
-    Attributes:
-        pieces: in order.
-        depth: of a heading, from 1; 0 for other lines.
-        is_note: whether it belongs to a footnote or endnote.
-    """
-
-    pieces: list[Piece]
-    depth: int = 0
-    is_note: bool = False
+    pieces: list[Piece]  # in order
+    depth: int = 0  # of a heading, from 1; 0 for other lines
+    is_note: bool = False  # whether it belongs to a footnote or endnote
 
     @property
     def text(self) -> str:
@@ -62,23 +52,15 @@ class Field:
 
 @dataclass(slots=True)
 class Story:
-    """A separate text in a file: the body, a header, a footnote.
+    """A separate text in a file: the body, a header, a footnote."""
 
-    Attributes:
-        anchor: place for comments on all of it; None if each run is its own anchor.
-        is_body: whether runs are anchors and sections end here.
-        drops_pages: whether page numbers are left out.
-        fields: open complex fields, the innermost last.
-        ignores_fields: whether field marks do not match and are ignored.
-        silent: number of open fields hiding their content.
-    """
-
+    # place for comments on all of it; None if each run is its own anchor
     anchor: etree._Element | None = None
-    is_body: bool = False
-    drops_pages: bool = False
-    fields: list[Field] = field(default_factory=list)
-    ignores_fields: bool = False
-    silent: int = 0
+    is_body: bool = False  # whether runs are anchors and sections end here
+    drops_pages: bool = False  # whether page numbers are left out
+    fields: list[Field] = field(default_factory=list)  # open complex fields, the innermost last
+    ignores_fields: bool = False  # whether field marks do not match and are ignored
+    silent: int = 0  # number of open fields hiding their content
 
     @property
     def shows(self) -> bool:

@@ -117,7 +117,7 @@ def download(context: typer.Context, name: Name, as_json: Json = False) -> None:
     localrag add, and index it.
     """
     from localrag.doors.cli.render_data import print_brought
-    from localrag.evaluation.datasets.downloading import download as fetch
+    from localrag.evaluation.datasets.acquiring import download as fetch
 
     session: Session = context.obj
     with Meter() as meter:

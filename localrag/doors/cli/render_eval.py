@@ -29,8 +29,9 @@ from localrag.evaluation.report.measured import (
     counts,
     measured,
     refusals,
+    sentences_shown,
+    shown,
 )
-from localrag.evaluation.report.retrieved import sentences_shown, shown
 from localrag.evaluation.runner import Finished, Forecast
 from localrag.evaluation.statistics import Estimate, score
 from localrag.evaluation.types import (

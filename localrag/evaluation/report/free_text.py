@@ -12,8 +12,7 @@ from localrag.evaluation.report.document import (
     estimate,
 )
 from localrag.evaluation.report.figures import EntryFigures
-from localrag.evaluation.report.measured import Costs, Measured, Searched
-from localrag.evaluation.report.retrieved import GoldShown
+from localrag.evaluation.report.measured import Costs, GoldShown, Measured, Searched
 from localrag.evaluation.statistics import Estimate
 from localrag.evaluation.types import DETERMINISTIC, JUDGE, StageReading, Verdict
 from localrag.language import N_, _
@@ -177,12 +176,7 @@ def refusals(entries: Sequence[EntryFigures]) -> list[Block]:
 def verdicts(
     entries: Sequence[EntryFigures], judges: Sequence[Mapping[str, object]]
 ) -> list[Block]:
-    """Verdicts on answer and derivation, of code and judge side by side.
-
-    Args:
-        entries: of the report.
-        judges: what the verdicts of each depend on.
-    """
+    """Verdicts on answer and derivation, of code and judge side by side."""
     rows = [row for row in _rows(entries) if row[2].verdicts]
     if not rows:
         return []
@@ -320,13 +314,7 @@ def shown(entries: Sequence[EntryFigures]) -> list[Block]:
 
 
 def costs(head: str, counted: str, found: Mapping[str, Costs | None]) -> list[Block]:
-    """A table of mean costs, by name of the entry.
-
-    Args:
-        head: title of the figures.
-        counted: head of the column of counts.
-        found: costs by name of the entry.
-    """
+    """A table of mean costs, by name of the entry."""
     rows = [
         [
             name,

@@ -19,8 +19,7 @@ from localrag.evaluation.report.document import (
     value,
 )
 from localrag.evaluation.report.figures import EntryFigures, Figures
-from localrag.evaluation.report.measured import CHANCE, SHARE, Baseline, Note, common
-from localrag.evaluation.report.retrieved import DEPTHS
+from localrag.evaluation.report.measured import CHANCE, DEPTHS, SHARE, Baseline, Note, common
 from localrag.evaluation.statistics import FEW, RESAMPLES
 from localrag.evaluation.types import Cause, Evaluation, NotMeasured, Published
 from localrag.language import N_, _, ngettext
@@ -100,13 +99,7 @@ _LARGEST_CONTEXT = 8_192
 def all_sections(
     evaluation: Evaluation, figures: Figures, plot: Sequence[Block]
 ) -> list[ReportSection]:
-    """All sections of a report, even empty ones.
-
-    Args:
-        evaluation: source of the figures.
-        figures: of the evaluation.
-        plot: the picture, or why there is none.
-    """
+    """All sections of a report, even empty ones."""
     entries, dataset = figures.entries, evaluation.questions.dataset
     choices = _has_choices(evaluation)
     parts: dict[str, Sequence[Block]] = {
@@ -424,11 +417,7 @@ def causes(entries: Sequence[EntryFigures]) -> list[Block]:
 
 
 def made_with(entries: Mapping[str, Mapping[str, object]]) -> list[Block]:
-    """Settings behind the answers: first shared ones, then differing ones.
-
-    Args:
-        entries: values by dotted name, by name of the entry.
-    """
+    """Settings behind the answers: first shared ones, then differing ones."""
     names = sorted({name for values in entries.values() for name in values})
     rows = {name: [values.get(name) for values in entries.values()] for name in names}
     shared = {name: row[0] for name, row in rows.items() if all(one == row[0] for one in row)}

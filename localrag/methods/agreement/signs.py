@@ -50,56 +50,35 @@ class ObservationKind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Observation:
-    """An observation for or against an option's agreement with the law.
-
-    Attributes:
-        agrees: whether it speaks for agreement.
-        said: the words of the option.
-        law: the words of the law; "" without any.
-    """
+    """An observation for or against an option's agreement with the law."""
 
     kind: ObservationKind
-    agrees: bool
-    said: str = ""
-    law: str = ""
+    agrees: bool  # whether it speaks for agreement
+    said: str = ""  # the words of the option
+    law: str = ""  # the words of the law; "" without any
 
 
 @dataclass(frozen=True, slots=True)
 class Signs:
-    """The observations on one option.
+    """The observations on one option."""
 
-    Attributes:
-        values: by name of the sign; higher speaks for agreement with the law.
-        provision: the nearest provision; None without one.
-        findings: the signs that can be put in words.
-    """
-
-    values: Mapping[str, float]
-    provision: LawText | None
-    findings: tuple[Observation, ...]
+    values: Mapping[str, float]  # by name of the sign; higher speaks for agreement with the law
+    provision: LawText | None  # the nearest provision; None without one
+    findings: tuple[Observation, ...]  # the signs that can be put in words
 
 
 @dataclass(frozen=True, slots=True)
 class OptionJudgement:
-    """How far one option agrees with the law.
+    """How far one option agrees with the law."""
 
-    Attributes:
-        agreement: log-odds, comparable within one question only.
-        share: probability that the question wants this option, 0 to 1; together 1. Its quality is
-            in
-            the figures of the weights.
-        provision: the nearest provision; None without one.
-        quote: verbatim words of the provision; "" without one.
-        start: where the quote begins in the document or context; -1 without one.
-        findings: what speaks for or against it.
-    """
-
-    agreement: float
+    agreement: float  # log-odds, comparable within one question only
+    # probability that the question wants this option, 0 to 1; together 1. Its quality is in the
+    # figures of the weights
     share: float
-    provision: LawText | None
-    quote: str
-    start: int
-    findings: tuple[Observation, ...]
+    provision: LawText | None  # the nearest provision; None without one
+    quote: str  # verbatim words of the provision; "" without one
+    start: int  # where the quote begins in the document or context; -1 without one
+    findings: tuple[Observation, ...]  # what speaks for or against it
 
 
 _WORDS = {
@@ -156,11 +135,7 @@ _TELLING = {
 def signs_of_statements(
     question: str, options: Sequence[str], provisions: Sequence[LawText]
 ) -> list[Signs]:
-    """Observe each option.
-
-    Returns:
-        Values for `STATEMENT_SIGNS`; all are 0 without a provision.
-    """
+    """Observe each option. Returns values for `STATEMENT_SIGNS`; all are 0 without a provision."""
     law = _Law(evidence_for(question, options, provisions))
     asked = content_terms(question)
     held_by = Counter(term for option in options for term in content_terms(option))
@@ -182,7 +157,7 @@ def signs_of_statements(
 
 
 class _Law:
-    """The words of all provisions that the options are compared with."""
+    """The words of all provisions compared with the options."""
 
     def __init__(self, evidence: Sequence[ComparableProvision]) -> None:
         self.evidence = evidence
@@ -195,20 +170,13 @@ class _Law:
 
 @dataclass(frozen=True)
 class _OptionBesideLaw:
-    """One option compared with the law.
-
-    Attributes:
-        weights: of its terms that the question does not have; rarer among the options is more.
-        own_weight: of a term that no other option has.
-        own_pairs: pairs of letters that not all options have.
-    """
-
     question: str
     option: str
     law: _Law
+    # of its terms that the question does not have; rarer among the options is more
     weights: Mapping[str, float]
-    own_weight: float
-    own_pairs: frozenset[str]
+    own_weight: float  # of a term that no other option has
+    own_pairs: frozenset[str]  # pairs of letters that not all options have
 
     def signs(self) -> Signs:
         if not self.law.evidence:
@@ -230,7 +198,7 @@ class _OptionBesideLaw:
         return Signs(values, nearest.provision, (*findings, *self._foreign_terms()))
 
     def _share(self, terms: frozenset[str]) -> float:
-        """Share of the terms by weight, as if one of two further terms were found.
+        """The share of the terms by weight, as if one of two further terms were found.
 
         An option of two words, one of them found, is then no surer than one of twenty.
         """
@@ -253,9 +221,9 @@ class _OptionBesideLaw:
             yield Observation(ObservationKind.CONCESSION, False, words)
 
     def _exclusion(self) -> tuple[float, str]:
-        """How far the law excepts the option, 0 to 1, and the words of the exception.
+        """How far the law excepts the option, by the cosine of letter pairs, and the words for it.
 
-        The cosine of their pairs of letters; 0 if the option makes an exception itself.
+        It is 0 if the option makes an exception itself.
         """
         if "除" in self.option or not self.own_pairs:
             return 0.0, ""
@@ -295,16 +263,11 @@ _SIZES = (2, 3)
 
 @dataclass(frozen=True, slots=True)
 class _Place:
-    """A provision as an option names it.
+    """A provision as an option names it."""
 
-    Attributes:
-        law: its name as written, or "".
-        part: "本文", "ただし書" …; "" for the whole.
-    """
-
-    law: str
+    law: str  # its name as written, or ""
     locator: Locator
-    part: str
+    part: str  # "本文", "ただし書" …; "" for the whole
 
 
 def names_provisions(options: Sequence[str]) -> bool:
@@ -315,11 +278,7 @@ def names_provisions(options: Sequence[str]) -> bool:
 def signs_of_citations(
     question: str, options: Sequence[str], provisions: Sequence[LawText]
 ) -> list[Signs]:
-    """Observe each option.
-
-    Returns:
-        Values for `CITATION_SIGNS`; those of its words are 0 without the provision.
-    """
+    """Observe each option by `CITATION_SIGNS`; signs of its words are 0 without the provision."""
     asked = _WantedProvision(question)
     return [_signs(asked, _place(option), provisions) for option in options]
 
@@ -327,9 +286,7 @@ def signs_of_citations(
 class _WantedProvision:
     """The provision wanted by a question.
 
-    Attributes:
-        focus: the last clause before the verb, which describes the provision. The clauses before it
-            describe the case.
+    The last clause before the verb (`focus`) describes it, those before describe the case.
     """
 
     def __init__(self, question: str) -> None:
@@ -381,7 +338,7 @@ def _cosine(one: frozenset[str], other: frozenset[str]) -> float:
 
 @lru_cache(maxsize=1024)
 def _place(option: str) -> _Place | None:
-    """The provision or law that an option names; None if it says more."""
+    """The provision or law named by an option; None if it says more."""
     words = compact(option)
     part = _PART.search(words)
     assert part is not None
@@ -402,10 +359,7 @@ def _provisions_at(place: _Place, provisions: Sequence[LawText]) -> list[LawText
 
 
 def _whole(locator: Locator, *, inner: bool = False) -> Locator:
-    """The place with paragraph 1 written out, which texts omit if it is the only one.
-
-    `inner`: of a text of a law, which is always in a paragraph.
-    """
+    """The place with paragraph 1 written out; texts omit it if it is the only one."""
     needed = locator.article and (locator.item or inner)
     return replace(locator, paragraph="1") if needed and not locator.paragraph else locator
 

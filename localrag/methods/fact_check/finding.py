@@ -67,17 +67,11 @@ _LONGEST_QUESTION = 200
 
 
 class FoundSentence(NamedTuple):
-    """A sentence found for a question.
+    """A sentence found for a question."""
 
-    Attributes:
-        question: in words.
-        sentence: numbered when a model reads it.
-        supplement: its supplementary context, or "".
-    """
-
-    question: str
-    sentence: Sentence
-    supplement: str = ""
+    question: str  # in words
+    sentence: Sentence  # numbered when a model reads it
+    supplement: str = ""  # its supplementary context, or ""
 
     @property
     def place(self) -> tuple[str, int]:
@@ -100,10 +94,9 @@ def documents(case: Case, toolkit: Toolkit) -> tuple[Hit, ...]:
 
 
 def questions(case: Case, toolkit: Toolkit) -> tuple[str, ...]:
-    """Step 2: have the model ask questions that check the claim.
+    """Step 2: have the model ask questions to check the claim.
 
-    Returns:
-        Each once. The claim itself, with an event, if a reply is malformed twice or wordless.
+    It is the claim itself, with an event, if a reply is malformed twice or wordless.
     """
     most = FactCheckSettings.of(case.settings).questions
     messages = toolkit.prompt(
@@ -131,8 +124,7 @@ def sentences(
 ) -> list[FoundSentence]:
     """Step 3: the sentences of the passages nearest to each question, after some steps.
 
-    With a reranker among the steps, there are more candidates. A sentence is listed under the first
-    question that finds it.
+    With a reranker there are more candidates. A sentence is under the first question that finds it.
     """
     settings = FactCheckSettings.of(case.settings)
     k = settings.candidates if reranked in steps else settings.sentences
@@ -152,10 +144,7 @@ def sentences(
 def reranked(
     case: Case, toolkit: Toolkit, subject: str, found: Sequence[FoundSentence]
 ) -> list[FoundSentence]:
-    """A step: order sentences by the reranker, and keep as many as are shown.
-
-    Without a reranker they keep their order, with an event.
-    """
+    """A step: keep the best sentences by the reranker; without one the first, with an event."""
     since = perf_counter()
     events = []
     kept = list(found)
@@ -180,7 +169,7 @@ def shown(
     found: Sequence[FoundSentence],
     messages: Callable[[Sequence[FoundSentence]], Sequence[Message]],
 ) -> list[FoundSentence]:
-    """The sentences that fit the context of the model, numbered."""
+    """The sentences fitting the context of the model, numbered."""
 
     def placed(numbered: Sequence[Sentence]) -> list[FoundSentence]:
         return [one._replace(sentence=each) for one, each in zip(found, numbered, strict=False)]
@@ -277,10 +266,7 @@ class _Supplement(BaseModel):
 def supplemented(
     case: Case, toolkit: Toolkit, subject: str, found: Sequence[FoundSentence]
 ) -> list[FoundSentence]:
-    """A step: have the model write the supplementary context of each sentence.
-
-    A sentence with nothing around it takes no call.
-    """
+    """A step: a model writes the context of each sentence; nothing around it takes no call."""
     return [_supplemented(case, toolkit, subject, one) for one in found]
 
 

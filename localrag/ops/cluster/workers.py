@@ -28,8 +28,7 @@ from localrag.corpus.workspace import Workspace
 from localrag.errors import ModelUnusable, NotFoundError, UsageError, to_install
 from localrag.language import N_
 from localrag_indexes.manifest import COMPARED
-from localrag_indexes.outcome import Outcome, outcome
-from localrag_indexes.parallel import map_threads
+from localrag_indexes.parallel import Outcome, map_threads, outcome
 
 CHUNK = 32 << 20
 """Bytes sent at a time."""

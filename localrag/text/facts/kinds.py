@@ -554,11 +554,7 @@ class FactKind(Enum):
 
     @classmethod
     def of_code(cls, code: str) -> Self:
-        """The kind of a code, such as ``no-such-law``.
-
-        Raises:
-            KeyError: there is no such kind.
-        """
+        """The kind of a code, such as ``no-such-law``. Raises `KeyError`."""
         return cls[code.upper().replace("-", "_")]
 
     @property

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from localrag.corpus.workspace import Workspace
-from localrag.evaluation.datasets.declarations import declared
+from localrag.evaluation.datasets.loading import declared
 from localrag.evaluation.types import (
     Cause,
     Dataset,
@@ -36,7 +36,7 @@ def drawn() -> None:
 def undrawn(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     """No plot is drawn, which takes longest of a report, but in a test that asks for `drawn`."""
     if "drawn" not in request.fixturenames:
-        monkeypatch.setattr("localrag.evaluation.report.plot.plotted", lambda _: "<svg/>")
+        monkeypatch.setattr("localrag.evaluation.report.plotted", lambda _: "<svg/>")
 
 
 @pytest.fixture

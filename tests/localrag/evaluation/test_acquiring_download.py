@@ -12,8 +12,8 @@ import pytest
 from localrag.corpus.config import load as load_config
 from localrag.corpus.workspace import Workspace
 from localrag.errors import InputError, StorageError, UsageError
-from localrag.evaluation.datasets import acquiring, downloading, loading
-from localrag.evaluation.datasets.downloading import download
+from localrag.evaluation.datasets import acquiring, loading
+from localrag.evaluation.datasets.acquiring import download
 from localrag.evaluation.datasets.keeping import Shelf, digest
 
 QUESTION = '{"id": "q1", "question": "櫂は要るか", "options": ["はい", "いいえ"], "answer": "a"}\n'
@@ -179,7 +179,7 @@ def test_from_https_it_is_sent_on_to_no_plain_address(
 
 @pytest.mark.parametrize("sha256", ["", digest(CONTENT)])
 def test_too_much(home: Path, server: Server, monkeypatch: pytest.MonkeyPatch, sha256: str) -> None:
-    monkeypatch.setattr(downloading, "LARGEST", 10)
+    monkeypatch.setattr(acquiring, "LARGEST", 10)
     workspace = declare(home, server.address, sha256)
     with pytest.raises(InputError, match="more than 10 bytes"):
         download(workspace, "ferries")

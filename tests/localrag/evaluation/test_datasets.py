@@ -11,9 +11,8 @@ from localrag.corpus.config import load as load_config
 from localrag.corpus.workspace import Workspace
 from localrag.errors import InputError, LocalragError, NotFoundError, UsageError, WorkspaceError
 from localrag.evaluation.datasets import acquiring
-from localrag.evaluation.datasets.declarations import declared
 from localrag.evaluation.datasets.keeping import Shelf, digest
-from localrag.evaluation.datasets.loading import corpus_name, damaged, find, known, load
+from localrag.evaluation.datasets.loading import corpus_name, damaged, declared, find, known, load
 
 QUESTION = '{"id": "q1", "question": "櫂は要るか", "options": ["はい", "いいえ"], "answer": "a"}\n'
 DECLARATION = """

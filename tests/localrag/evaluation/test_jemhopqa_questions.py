@@ -7,7 +7,7 @@ import pytest
 
 from localrag.corpus.types import Triple
 from localrag.errors import InputError
-from localrag.evaluation.datasets.declarations import declared
+from localrag.evaluation.datasets.loading import declared
 from localrag.evaluation.datasets.readers import Sources, read
 from localrag.evaluation.types import Question
 

@@ -9,10 +9,10 @@ import pytest
 
 from localrag.corpus.types import LawRow
 from localrag.errors import InputError
-from localrag.evaluation.datasets.declarations import declared
 from localrag.evaluation.datasets.keeping import digest
+from localrag.evaluation.datasets.loading import declared
 from localrag.evaluation.datasets.readers import Sources, read
-from localrag.evaluation.datasets.readers.lawqa import derived_gold
+from localrag.evaluation.datasets.readers.choices import derived_gold
 from localrag.evaluation.types import Gold, Question
 from localrag.law.names import LawNames
 

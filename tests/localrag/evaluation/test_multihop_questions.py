@@ -12,8 +12,7 @@ from localrag.corpus.store import CorpusStore
 from localrag.corpus.workspace import Workspace
 from localrag.errors import InputError
 from localrag.evaluation.datasets import acquiring
-from localrag.evaluation.datasets.declarations import declared
-from localrag.evaluation.datasets.loading import load
+from localrag.evaluation.datasets.loading import declared, load
 from localrag.evaluation.datasets.readers import Sources, read
 from localrag.evaluation.recall import ranks
 from localrag.evaluation.types import Gold, Question

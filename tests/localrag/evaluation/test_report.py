@@ -267,7 +267,7 @@ def test_a_report_that_is_there_is_not_drawn_again(
 ) -> None:
     drawn: list[object] = []
     monkeypatch.setattr(
-        "localrag.evaluation.report.plot.plotted", lambda found: drawn.append(found) or "<svg/>"
+        "localrag.evaluation.report.plotted", lambda found: drawn.append(found) or "<svg/>"
     )
     for evaluation in (evaluated(), evaluated(), evaluated(seed=1), evaluated(seed=1)):
         report.write(evaluation, tmp_path)
@@ -389,7 +389,7 @@ def test_without_matplotlib_the_plot_alone_is_missing(
     monkeypatch: pytest.MonkeyPatch,
     caplog: pytest.LogCaptureFixture,
 ) -> None:
-    monkeypatch.delitem(sys.modules, "localrag.evaluation.report.plot", raising=False)
+    monkeypatch.delitem(sys.modules, "localrag.evaluation.report", raising=False)
     monkeypatch.setitem(sys.modules, "matplotlib", None)
     monkeypatch.setattr(logging.getLogger("localrag"), "propagate", True)
     text = written(evaluated(), tmp_path)

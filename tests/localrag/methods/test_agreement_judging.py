@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from localrag.methods.agreement import choose, fitted, is_held_out, judge, weights_for
 from localrag.methods.agreement.evidence import LawText, provisions_in
-from localrag.methods.agreement.judging import choose, fitted, is_held_out, judge, weights_for
 from localrag.methods.agreement.signs import (
     CITATION_SIGNS,
     STATEMENT_SIGNS,

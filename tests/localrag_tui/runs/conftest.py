@@ -133,7 +133,7 @@ def done_evaluation(workspace: Workspace, tmp_path: Path) -> Path:
 @pytest.fixture(autouse=True)
 def undrawn(monkeypatch: pytest.MonkeyPatch) -> None:
     """No report has its plot drawn, which takes longest: the workbench draws one of its own."""
-    monkeypatch.setattr("localrag.evaluation.report.plot.plotted", lambda _: "<svg/>")
+    monkeypatch.setattr("localrag.evaluation.report.plotted", lambda _: "<svg/>")
 
 
 @pytest.fixture(autouse=True)

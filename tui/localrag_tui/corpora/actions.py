@@ -156,11 +156,7 @@ def _line(row: CorpusRow, widest: int, *, in_use: bool) -> Content:
 
 
 def try_sample(bench: "Workbench") -> None:
-    """Add the sample corpus, and go to Ask.
-
-    Invented laws do not belong among real ones: beside a corpus with documents, the sample gets its
-    own corpus.
-    """
+    """Add the sample corpus, and go to Ask; real laws keep their own corpus."""
     taken = holds_documents(bench.workspace, bench.corpus)
     corpus = SAMPLE if taken else bench.corpus
     title = _("Add the sample corpus to {corpus}").format(corpus=corpus)

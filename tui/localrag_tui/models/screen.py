@@ -245,8 +245,6 @@ class ModelsList(Listing):
 
 
 class _Columns:
-    """Columns as wide as their contents."""
-
     def __init__(self, rows: list[ModelRow], usage: MemoryUsage | None) -> None:
         names = (cell_len(one_line(row.name)) for row in rows)
         self._name = min(max(names, default=0), _LONGEST_NAME)
@@ -477,7 +475,6 @@ class ModelsScreen(WorkbenchScreen):
         self.app.push_screen(form, agreed)
 
     def _start(self, job: Job) -> None:
-        """Start a job, and show it with the running ones."""
         self._jobs = [known for known in self._jobs if known.state is JobState.RUNNING]
         for view in self.query(JobView):
             if view.job not in self._jobs:

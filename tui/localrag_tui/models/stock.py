@@ -20,23 +20,15 @@ if TYPE_CHECKING:
 
 
 class MemoryUsage(NamedTuple):
-    """Bytes of memory.
+    """Bytes of memory."""
 
-    Attributes:
-        loaded: used by the answering process and its children; 0 for none.
-    """
-
-    loaded: int
+    loaded: int  # used by the answering process and its children; 0 for none
     total: int
     free: int
 
 
 def measure(pid: int) -> MemoryUsage:
-    """Measure memory; takes a few milliseconds.
-
-    Args:
-        pid: the answering process; 0 for none.
-    """
+    """Measure memory; takes a few milliseconds. `pid`: the answering process; 0 for none."""
     import psutil
 
     machine = psutil.virtual_memory()
@@ -68,36 +60,23 @@ class ModelState(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class ModelRow:
-    """A model in the list.
-
-    Attributes:
-        kind: ``chat``, ``embedder`` or ``reranker``; "" if unknown.
-        size: bytes on disk or to fetch; 0 if unknown.
-        context: tokens it was trained for; 0 if unknown.
-        used_as: the setting with its name; "" for none.
-        memory: approximate bytes in memory; 0 if unknown.
-        lines: further remarks: its use, or its problem.
-    """
+    """A model in the list."""
 
     name: str
     state: ModelState
-    kind: str = ""
-    size: int = 0
-    context: int = 0
+    kind: str = ""  # ``chat``, ``embedder`` or ``reranker``; "" if unknown
+    size: int = 0  # bytes on disk or to fetch; 0 if unknown
+    context: int = 0  # tokens it was trained for; 0 if unknown
     licence: str = ""
-    used_as: str = ""
+    used_as: str = ""  # the setting with its name; "" for none
     fetched: int = 0
-    memory: int = 0
+    memory: int = 0  # approximate bytes in memory; 0 if unknown
     source: str = ""
-    lines: tuple[str, ...] = ()
+    lines: tuple[str, ...] = ()  # further remarks: its use, or its problem
 
 
 def take_stock(workspace: Workspace, config: Config) -> list[ModelRow]:
-    """List all models, installed ones first, models to pull last.
-
-    Raises:
-        OSError: the folder of the models cannot be read.
-    """
+    """List all models, installed ones first, models to pull last. Raises `OSError`."""
     from localrag_models.catalogue import catalogue
     from localrag_models.store import ModelStore
 

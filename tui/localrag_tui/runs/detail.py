@@ -126,23 +126,15 @@ _HEADING = 16
 
 @dataclass(frozen=True, slots=True)
 class Shown:
-    """The contents of a report.
-
-    Attributes:
-        sections: its text, in the language in use.
-    """
+    """The contents of a report."""
 
     files: tuple[Path, ...]
     bars: tuple[Bar, ...]
-    sections: "tuple[ReportSection, ...]"
+    sections: "tuple[ReportSection, ...]"  # its text, in the language in use
 
 
 def read(folder: Path) -> Shown:
-    """Read the report of a finished evaluation; takes a second with many answers.
-
-    Raises:
-        LocalragError: it cannot be read.
-    """
+    """Read the report of a finished evaluation; takes a second with many answers."""
     from localrag.evaluation import report
 
     found = report.read(folder)
@@ -233,15 +225,11 @@ _AFTER = {
 
 @dataclass
 class Live:
-    """The newest events of a run.
-
-    Attributes:
-        step: the current part; None for a batch.
-    """
+    """The newest events of a run."""
 
     running: bool = False
     stopping: bool = False
-    step: EntryStep | None = None
+    step: EntryStep | None = None  # the current part; None for a batch
     progress: Progress | None = None
     phase: str = _QUESTIONS
     notes: list[str] = field(default_factory=list)

@@ -94,13 +94,7 @@ class RowList(ScrollView, can_focus=True):
         self._widths = (0, 0)
 
     def show(self, places: Sequence[RowPlace], fetch: Fetch, *, anew: bool) -> None:
-        """Show rows.
-
-        Args:
-            places: in order.
-            fetch: reads some of them, without the unreadable ones.
-            anew: whether they replace the earlier ones; otherwise some were added.
-        """
+        """Show rows. `anew`: whether they replace the earlier ones; otherwise some were added."""
         self._fetch = fetch
         if anew or len(places) < len(self._places):
             self._cells.clear()

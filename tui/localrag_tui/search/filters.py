@@ -83,17 +83,13 @@ ABOUT = {
 
 @dataclass(frozen=True, slots=True)
 class Facets:
-    """The values in a corpus.
-
-    Attributes:
-        lacking: labels in the filters missing from the corpus.
-    """
+    """The values in a corpus."""
 
     law_types: dict[str, int]
     kinds: dict[str, int]
     layers: tuple[str, ...]
     titles: dict[str, str]
-    lacking: frozenset[Label] = frozenset()
+    lacking: frozenset[Label] = frozenset()  # labels in the filters missing from the corpus
 
 
 def facets(store: "CorpusStore", names: "LawNames", filters: Filters = _NONE) -> Facets:
@@ -227,11 +223,7 @@ class Choice(Vertical):
         self._show([])
 
     async def fitting(self, typed: str) -> Sequence[str]:
-        """Values matching the typed text, likeliest first.
-
-        Raises:
-            LocalragError: the corpus cannot be read.
-        """
+        """Values matching the typed text, likeliest first. Raises `LocalragError`."""
         raise NotImplementedError
 
     def named(self, value: str) -> Content:

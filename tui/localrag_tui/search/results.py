@@ -52,10 +52,7 @@ def short_place(passage: Passage, names: "LawNames") -> str:
 
 
 def fitted(header: str, width: int) -> str:
-    """A header in at most `width` cells.
-
-    First the caption of the article is cut, then the middle of the title, then the number.
-    """
+    """A header in `width` cells: the caption is cut first, then the title, then the number."""
     if cell_len(header) <= width:
         return header
     title, _, rest = header.partition(" ")
@@ -81,7 +78,6 @@ def _cut_inside(title: str, width: int) -> str:
 
 @lru_cache(maxsize=2)
 def _short_titles(names: "LawNames") -> dict[str, str]:
-    """The shortest unique name of each law."""
     short = {law_id: row.title for law_id, row in names.rows.items()}
     for name, law_ids in names.names.items():
         for law_id in law_ids:
@@ -96,19 +92,12 @@ _WINDOW = 240
 
 @dataclass(frozen=True, slots=True)
 class Explained:
-    """Further facts on a hit.
+    """Further facts on a hit."""
 
-    Attributes:
-        text: the best matching part of its passage.
-        marks: matching spans in `text`.
-        place: its headings, outermost first (編・章・節).
-        words: words of the query in its passage and header, as written there.
-    """
-
-    text: str
-    marks: tuple[tuple[int, int], ...]
-    place: tuple[str, ...]
-    words: tuple[str, ...]
+    text: str  # the best matching part of its passage
+    marks: tuple[tuple[int, int], ...]  # matching spans in `text`
+    place: tuple[str, ...]  # its headings, outermost first (編・章・節)
+    words: tuple[str, ...]  # words of the query in its passage and header, as written there
 
 
 def explain(
@@ -162,16 +151,7 @@ _CHARACTERS = 400
 
 
 class HitRow(AdaptiveRow):
-    """A hit in three lines of any width.
-
-    Args:
-        hit: the hit.
-        text: the shown part of its passage.
-        marks: matching spans in `text`.
-        place: its headings, outermost first.
-        ways: how it was found; default: its stage.
-        words: words of the query in it.
-    """
+    """A hit in three lines of any width. `ways`: how it was found; default: its stage."""
 
     HEIGHT: ClassVar[int] = 3
 
@@ -316,13 +296,7 @@ class Results(AdaptiveList):
 
 
 class StageRow(AdaptiveRow):
-    """Rank, short place and points of a hit.
-
-    Args:
-        hit: the hit.
-        places: short places by passage id.
-        best: the score for 100 points; every stage has its own scale.
-    """
+    """Rank, short place and points of a hit; `best` has 100 points, on its stage's scale."""
 
     def __init__(self, hit: Hit, places: Mapping[str, str], best: float) -> None:
         self._hit = hit

@@ -365,10 +365,7 @@ _REMEMBERED_AFTER = 1.0
 
 
 class SearchScreen(WorkbenchScreen):
-    """A field, the filters, the hits; the source beside or over them.
-
-    Classes: ``-reading`` with the source open, ``-stages`` with the stages.
-    """
+    """A field, filters and hits; the source (``-reading``) beside them; stages (``-stages``)."""
 
     CSS_PATH = sheets("parts", "source", "search")
     MODE: ClassVar[str] = "search"

@@ -114,21 +114,13 @@ class Help(Dialogue):
 
 def help_on(
     screen: DOMNode,
-    mode: str,
+    mode: str,  # its mode; "" for a dialogue
     active: Mapping[str, ActiveBinding],
     settings: Path,
     *,
     changing_first: bool = False,
 ) -> Help:
-    """The help of a screen or dialogue.
-
-    Args:
-        screen: the screen or dialogue.
-        mode: its mode; "" for a dialogue.
-        active: its keys, described in the language of the interface.
-        settings: the file to change keys in.
-        changing_first: whether to begin with how to change keys.
-    """
+    """The help of a screen or dialogue."""
     app = bench_of(screen)
     groups: dict[str, dict[str, tuple[list[str], str]]] = {
         heading: {} for heading in (_("Where you are"), _("On this screen"), _("Everywhere"))
@@ -168,7 +160,6 @@ def hints() -> dict[str, str]:
 
 
 def _changing(settings: Path) -> Content:
-    """How to change a key."""
     how = _("Change a key in {path}, from the next start on:").format(path=settings)
     lines = '[tui.keys]\n"app.help" = "f12"'
     return Content.assemble(
@@ -260,11 +251,7 @@ class Commands(Provider):
 
 
 class Palette(CommandPalette, SettledScreen[None]):
-    """Textual's own, in the language of the interface and the colours of the theme.
-
-    Args:
-        actions: the active keys when it was opened, described in English.
-    """
+    """Textual's own, in the language of the interface and the colours of the theme."""
 
     CSS_PATH = sheets("dialogues")
 

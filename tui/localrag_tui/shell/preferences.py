@@ -38,19 +38,13 @@ def _number(typed: str) -> int:
 
 
 class Preference(NamedTuple):
-    """A setting of this dialogue.
-
-    Attributes:
-        label: its name; a message marked with `N_`, as `about`, `choices` and `empty`.
-        choices: names of its values; empty if it is typed.
-        read: parses the value; raises `UsageError`.
-    """
+    """A setting of this dialogue."""
 
     key: str
-    label: str
+    label: str  # its name; a message marked with `N_`, as `about`, `choices` and `empty`
     about: str = ""
-    choices: Mapping[str, str] = {}
-    read: Callable[[str], str | int] = str
+    choices: Mapping[str, str] = {}  # names of its values; empty if it is typed
+    read: Callable[[str], str | int] = str  # parses the value; raises `UsageError`
     empty: str = ""
 
 
@@ -178,11 +172,7 @@ def _write(bench: "Workbench", before: Mapping[str, str], values: Mapping[str, s
 
 
 def _read(values: Mapping[str, str]) -> dict[str, str | int]:
-    """Parse the values.
-
-    Raises:
-        WrongField: a value is invalid.
-    """
+    """Parse the values."""
     read: dict[str, str | int] = {}
     for preference in PREFERENCES:
         try:

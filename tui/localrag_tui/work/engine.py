@@ -1,4 +1,4 @@
-"""The engine that answers: its process, with corpus and model open, and its control."""
+"""The answering engine: its process, with corpus and model open, and its control."""
 
 import asyncio
 from collections.abc import Callable, Sequence
@@ -13,7 +13,7 @@ from localrag.corpus.config import Config, MethodConfig
 from localrag.corpus.workspace import Workspace
 from localrag.errors import LocalragError
 from localrag.search.types import Query, StageRecord
-from localrag_indexes.outcome import Failure
+from localrag_indexes.parallel import Failure
 from localrag_tui.work.process import Channel, Process, ProcessDied, WorkFailed
 
 if TYPE_CHECKING:
@@ -44,26 +44,18 @@ class Cancel:
 
 @dataclass(frozen=True, slots=True)
 class Opening:
-    """A model is being loaded.
-
-    Attributes:
-        total: its bytes; 0 if unknown.
-    """
+    """A model is being loaded."""
 
     model: str
     done: int = 0
-    total: int = 0
+    total: int = 0  # its bytes; 0 if unknown
 
 
 @dataclass(frozen=True, slots=True)
 class Opened:
-    """A model is loaded.
+    """A model is loaded."""
 
-    Attributes:
-        model: as in the settings; "" for none.
-    """
-
-    model: str
+    model: str  # as in the settings; "" for none
     seconds: float = 0.0
 
 
@@ -83,25 +75,17 @@ class Found:
 
 @dataclass(frozen=True, slots=True)
 class Read:
-    """How far a model has read its prompt.
-
-    Attributes:
-        total: tokens to read; 0 if unknown, as with most servers.
-    """
+    """How far a model has read its prompt."""
 
     done: int
-    total: int
+    total: int  # tokens to read; 0 if unknown, as with most servers
 
 
 @dataclass(frozen=True, slots=True)
 class Drafted:
-    """The text of a model so far.
+    """The text of a model so far."""
 
-    Attributes:
-        claims: unchecked, as far as readable; methods show none.
-    """
-
-    claims: tuple[str, ...]
+    claims: tuple[str, ...]  # unchecked, as far as readable; methods show none
     tokens: int
 
 
@@ -264,9 +248,6 @@ class Engine:
     """Answers one question at a time, in a process that keeps its model.
 
     A dead process is restarted by the next question.
-
-    Attributes:
-        model: the loaded model, as in the settings; "" for none.
     """
 
     def __init__(self) -> None:
@@ -301,12 +282,7 @@ class Engine:
         query: Query,
         on_event: Callable[[AnswerEvent], None],
     ) -> TimedAnswer:
-        """Answer a question; further ones wait.
-
-        Raises:
-            Cancelled: `cancel` was called.
-            LocalragError: it cannot be answered; cause and cure are in the language in use.
-        """
+        """Answer a question; further ones wait. Raises `Cancelled` or `LocalragError`."""
         self._number += 1
         number = self._number
         # Now it can be cancelled: starting the process may take a while.

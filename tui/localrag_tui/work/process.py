@@ -20,7 +20,7 @@ from typing import IO, TYPE_CHECKING, Concatenate, ParamSpec, Self
 from localrag import language
 from localrag.errors import LocalragError
 from localrag.language import _
-from localrag_indexes.outcome import Failure
+from localrag_indexes.parallel import Failure
 
 if TYPE_CHECKING:
     from multiprocessing.connection import Connection
@@ -45,11 +45,7 @@ class Interrupted:
 
 
 class Channel:
-    """The child's end of the connection.
-
-    Attributes:
-        on_message: called in the listening thread, before a message goes into the inbox.
-    """
+    """The child's end; `on_message` is called in the listening thread, ahead of the inbox."""
 
     def __init__(self, line: "Connection[object, object]") -> None:
         self.inbox: SimpleQueue[object] = SimpleQueue()
@@ -132,11 +128,7 @@ class Stopped(Exception):  # noqa: N818 - the name says what happened
 
 
 class Process:
-    """A running function.
-
-    Attributes:
-        value: its result, after `messages` has ended.
-    """
+    """A running function. `value`: its result, after `messages` has ended."""
 
     def __init__(
         self,
@@ -156,16 +148,7 @@ class Process:
     async def start(
         cls, function: Callable[Concatenate[Channel, P], object], *args: P.args, **kwargs: P.kwargs
     ) -> Self:
-        """Start a function of a module; it and its arguments are pickled.
-
-        Args:
-            function: its first argument is its channel.
-            args: the further arguments.
-            kwargs: none; functions here take positional arguments.
-
-        Raises:
-            ProcessDied: it cannot be started.
-        """
+        """Start a function of a module; it and its arguments are pickled. Raises `ProcessDied`."""
         # Imported late for the first paint.
         from multiprocessing import Pipe
 
@@ -210,13 +193,7 @@ class Process:
             self._line.send(message)
 
     async def messages(self) -> AsyncIterator[object]:
-        """The events of the function, until it ends.
-
-        Raises:
-            WorkFailed: it failed.
-            Stopped: it was interrupted.
-            ProcessDied: it ended without a message.
-        """
+        """The events of the function, until it ends; `WorkFailed`, `Stopped` or `ProcessDied`."""
         while True:
             match message := await self._heard.get():
                 case Returned(value):
