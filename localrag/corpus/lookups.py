@@ -181,6 +181,16 @@ class Lookups(Derived):
         )
         return (key for (key,) in rows)
 
+    def keys_inside(self, spans: Mapping[str, Iterable[tuple[int, int]]]) -> Iterator[int]:
+        """Yield index keys of the passages beginning in these spans of documents."""
+        for document_id, parts in spans.items():
+            for start, end in parts:
+                yield from self._column(
+                    "SELECT coalesce(indexed_as, key) FROM passages"
+                    " WHERE document = ? AND start >= ? AND start < ?",
+                    (self._require(document_id), start, end),
+                )
+
     def article_keys(self) -> Iterator[tuple[str, str, int]]:
         """Yield law id, path and index key of each article, in every state."""
         yield from self._db.stream(

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
     from localrag.corpus.store import CorpusStore
     from localrag.corpus.types import Label
-    from localrag.search.types import Filters, Query
+    from localrag.search.types import Filters, Query, Span
 
 MOST_BEFORE = 50
 """Earlier questions that a call may name."""
@@ -68,9 +68,15 @@ class Narrows:
 
 
 def _documents(store: "CorpusStore", laws: tuple[str, ...]) -> tuple[str, ...]:
-    from localrag.search.finding import laws_called
+    from localrag.search.contents import spans_called
 
-    return tuple(id_ for law in laws for id_ in laws_called(store, law))
+    return tuple(dict.fromkeys(of.document_id for law in laws for of in spans_called(store, law)))
+
+
+def _parts(store: "CorpusStore", laws: tuple[str, ...]) -> "tuple[Span, ...]":
+    from localrag.search.contents import spans_called
+
+    return tuple(of for law in laws for of in spans_called(store, law) if of.end >= 0)
 
 
 def _law_types(store: "CorpusStore", names: tuple[str, ...]) -> tuple[str, ...]:
@@ -216,8 +222,14 @@ class Filtered(Call):
     """Filters, for every call that searches."""
 
     law: Annotated[
-        _Several, Typed(metavar="LAW", names=("--law",)), Narrows("documents", _documents)
-    ] = _field((), description="Only these laws: ids, titles or abbreviations.")
+        _Several,
+        Typed(metavar="LAW", names=("--law",)),
+        Narrows("documents", _documents),
+        Narrows("parts", _parts),
+    ] = _field(
+        (),
+        description="Only these laws, parts or articles: 民法, 民法第一編第七章, 民法709〜724条.",
+    )
     type: Annotated[
         _Several, Typed(metavar="TYPE", names=("--type",)), Narrows("law_types", _law_types)
     ] = _field(
@@ -252,22 +264,21 @@ class Filtered(Call):
         from localrag.search.types import Filters
 
         values: dict[str, Any] = {}
-        for name, narrows in _narrowing(type(self)).items():
+        for name, narrows in _narrowing(type(self)):
             if given := getattr(self, name):
                 read = narrows.read(store, given)
                 values[narrows.field] = values.get(narrows.field, type(read)()) + read
         return Filters(**values)
 
 
-@cache
-def _narrowing(call: type[Filtered]) -> dict[str, Narrows]:
-    """The filters of a call, by name."""
-    return {
-        one.name: mark
+def _narrowing(call: type[Filtered]) -> list[tuple[str, Narrows]]:
+    """The filters of a call with their names."""
+    return [
+        (one.name, mark)
         for one in fields(call)
         for mark in get_args(one.type)
         if isinstance(mark, Narrows)
-    }
+    ]
 
 
 def filtered(given: Mapping[str, object]) -> Filtered:
@@ -276,7 +287,8 @@ def filtered(given: Mapping[str, object]) -> Filtered:
     Raises:
         UsageError: a name or a value is wrong.
     """
-    known = {one.name: one for one in fields(Filtered) if one.name in _narrowing(Filtered)}
+    narrowing = dict(_narrowing(Filtered))
+    known = {one.name: one for one in fields(Filtered) if one.name in narrowing}
     values: dict[str, object] = {}
     for name, value in given.items():
         if name not in known:

@@ -25,7 +25,7 @@ from localrag.search.question.everyday import EverydayWord
 from localrag.search.rerank import Rerank
 from localrag.search.scope import NO_LAWS, OrdersUnder, Scope
 from localrag.search.types import Filters, Hit, Reason, StageListener, StageRecord, Trace
-from localrag.search.units import Scores
+from localrag.search.units import Scores, parts_by_document
 from localrag.text.facts import Fact, FactKind
 from localrag.text.progress import ignore
 from localrag_indexes.analysis.normalize import letters_of, unified
@@ -236,6 +236,7 @@ class Trail:
         self._scope = scope
         self._where = filters.where
         self._phrases = [letters_of(phrase) for phrase in filters.phrases]
+        self._parts = parts_by_document(filters)
         self._under = store.facets.spans(filters.where) if filters.where else None
         self._passages: dict[str, Passage | None] = {}
         self._stages: list[StageRecord] = []
@@ -317,11 +318,16 @@ class Trail:
             self._passages.update((unit, wanted.get(unit)) for unit in unknown)
 
     def _is_wanted(self, passage: Passage) -> bool:
-        """Whether a passage has the phrases and headings required."""
+        """Whether a passage has the phrases and headings required, and is in the parts."""
         if self._phrases:
             letters = letters_of(f"{passage.header}\n{passage.text}")
             if not all(phrase in letters for phrase in self._phrases):
                 return False
-        return self._under is None or any(
-            start <= passage.start < end for start, end in self._under.get(passage.document_id, ())
-        )
+        of_document = self._parts.get(passage.document_id)
+        if of_document is not None and not _is_inside(passage, of_document):
+            return False
+        return self._under is None or _is_inside(passage, self._under.get(passage.document_id, ()))
+
+
+def _is_inside(passage: Passage, spans: Iterable[tuple[int, int]]) -> bool:
+    return any(start <= passage.start < end for start, end in spans)

@@ -265,6 +265,14 @@ def _instead(
         yield from (f"layer={layer}" for layer in held)
 
 
+def parts_by_document(filters: Filters) -> dict[str, list[tuple[int, int]]]:
+    """The spans of the parts that the filters allow, by document."""
+    parts: dict[str, list[tuple[int, int]]] = {}
+    for document_id, start, end in filters.parts:
+        parts.setdefault(document_id, []).append((start, end))
+    return parts
+
+
 class Conditions(NamedTuple):
     """Conditions of a search in an index; see its arguments."""
 
@@ -282,6 +290,11 @@ def conditions(filters: Filters, store: Lookups) -> Conditions:
     allowed, among = where(filters, store), None
     if filters.where:
         among = store.facets.keys_under(filters.where, filters.documents)
+    parts = parts_by_document(filters)
+    # Other laws of the filter are searched as a whole.
+    if parts and parts.keys() == set(filters.documents):
+        inside = frozenset(store.keys_inside(parts))
+        among = inside if among is None else among & inside
     if among is not None:
         # The keys under the headings determine the documents, too.
         del allowed["document"]

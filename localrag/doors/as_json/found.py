@@ -45,6 +45,7 @@ class FiltersJson(Json):
     """The filters of a search; an empty list allows all."""
 
     documents: list[str]
+    parts: list[tuple[str, int, int]]
     kinds: list[str]
     law_types: list[str]
     layers: list[str]

@@ -11,7 +11,7 @@ from localrag.corpus.types import Label
 from localrag.doors.calls import AskCall, Call, Filtered, Narrows, SearchCall, Typed, adapter
 from localrag.doors.serve.desk import Desk
 from localrag.doors.serve.mcp import server_of
-from localrag.errors import UsageError
+from localrag.errors import NotFoundError, UsageError
 from localrag.search import MAX_CHARACTERS
 
 ASKED = "渡し舟の登録と罰金"
@@ -54,6 +54,30 @@ def test_a_field_of_a_call_is_a_whole_filter(session) -> None:
     assert filters.where == (Label("kind", "Act"), Label("chapter", "罰則"))
     assert found.hits
     assert [hit.passage.id for hit in found.hits] == [hit.passage.id for hit in same.hits]
+
+
+def test_a_part_of_a_law_narrows_a_search(session) -> None:
+    with session.corpus() as corpus:
+        whole = corpus.search("渡し舟", 50, law="渡し舟法").hits
+        for written, articles in (
+            ("渡し舟法7〜9条", {"7", "8", "9"}),
+            ("渡し舟法第8条", {"8"}),
+            ("渡し舟法第四章", {"13", "14", "15"}),
+        ):
+            found = corpus.search("渡し舟", 50, law=written)
+            assert {hit.passage.locator.article for hit in found.hits} <= articles, written
+            assert found.hits, written
+        both = corpus.search("渡し舟", 50, law=["渡し舟法8条", "渡し舟法施行令"])
+        documents = {hit.passage.document_id for hit in both.hits}
+        assert len(documents) == 2
+        assert {
+            hit.passage.locator.article
+            for hit in both.hits
+            if hit.passage.document_id == whole[0].passage.document_id
+        } <= {"8"}
+        for wrong in ("渡し舟法第九章", "渡し舟法99条", "幽霊法"):
+            with pytest.raises(NotFoundError):
+                corpus.search("渡し舟", law=wrong)
 
 
 def test_a_question_may_be_as_long_as_the_search_takes() -> None:
