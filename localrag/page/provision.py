@@ -119,7 +119,7 @@ def _provision(store: CorpusStore, view: Provision) -> Iterator[Block]:
 
 
 _TIES = {
-    "filled_in_by": N_("Filled in by"),
+    "filled_in_by": N_("Implemented by"),
     "refers_to": N_("Refers to"),
     "referred_by": N_("Referred to by"),
     "read_by": N_("Words read otherwise by"),

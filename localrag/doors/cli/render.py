@@ -217,7 +217,7 @@ def _found(answer: Answer, step: Step) -> list[tuple[str, str]]:
         return [
             *cut(f"{step.subject}、{step.predicate}", "cyan"),
             (colon(), "cyan"),
-            (_("not found"), "bold yellow"),
+            (_("nothing found"), "bold yellow"),
             (aside(wording.origin(step)), "dim"),
         ]
     triple = step.triple
@@ -290,7 +290,7 @@ def print_provision(view: "Provision", *, most: int | None) -> None:
     _print_delegations(view, most)
     told = {link.label for of in view.delegations for link in of.filled_in_by}
     others = [link for link in view.filled_in_by if link.label not in told]
-    _print_links(_("Also filled in by") if told else _("Filled in by"), others, most)
+    _print_links(_("Also implemented by") if told else _("Implemented by"), others, most)
     # References to orders are printed above.
     references = [link for link in view.refers_to if link.kind != DELEGATES]
     _print_links(_("Refers to"), references, most)

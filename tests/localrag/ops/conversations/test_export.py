@@ -58,17 +58,17 @@ def test_everything_an_answer_says_is_written(
         "  - this figure is not in the cited text: 二メートル\n",
         "### Derivation\n1. 定員は – 渡し舟の定員は十二人。 [1] (triples)\n2. 船長は – not found\n",
         "- 10 \\< 12\n### Citations\n",
-        "1. 渡し舟法 第八条 · as of 2026-04-01\n   > 渡し守は\n   `F1#8.1`\n",
+        "1. 渡し舟法 第八条 · in force from 2026-04-01\n   > 渡し守は\n   `F1#8.1`\n",
         "2. F1#9 **rejected**: the quotation is not in the passage\n   > ない文\n",
     ):
         assert part in text, text
     japanese = written(conversations, talk, "ja")
     for part in (
         "## 質問 1\n",
-        " · 4.2 秒\n**このコーパスにない法令：** 会社法\n**裏付けなし**：",
+        " · 4.2 秒\n**このコーパスにない法令：** 会社法\n**根拠なし**：",
         "[1][2 却下]\n",
         "  - この数が引用した文にありません：二メートル\n",
-        "1. 渡し舟法 第八条 · 2026-04-01 時点\n",
+        "1. 渡し舟法 第八条 · 2026-04-01 施行\n",
         "2. 船長は – 該当なし\n",
         "2. F1#9 **却下**：引用文が出典にありません\n",
         "### 引用\n",
@@ -84,10 +84,11 @@ def test_a_quotation_of_another_law_says_so(conversations: Conversations) -> Non
     )
     answer = Answer("渡し守は", (beside,), Status.QUOTED, Trace(), absent=("会社法",))
     conversations.finish(turn.id, answer, 1)
-    assert "1. 渡し舟法 · as of 2026-04-01 · of a law not named in the question\n" in written(
-        conversations, talk
+    assert (
+        "1. 渡し舟法 · in force from 2026-04-01 · of a law not named in the question\n"
+        in written(conversations, talk)
     )
-    assert "1. 渡し舟法 · 2026-04-01 時点 · 質問の法令とは別の法令\n" in written(
+    assert "1. 渡し舟法 · 2026-04-01 施行 · 質問の法令とは別の法令\n" in written(
         conversations, talk, "ja"
     )
 
