@@ -15,7 +15,7 @@ import typer
 from typer.models import ParameterInfo
 
 from localrag.corpus.workspace import Workspace
-from localrag.doors.calls import AskCall, Bounds, Call, Filtered, Typed
+from localrag.doors.calls import AskCall, Bounds, Call, CliOption, Filtered
 from localrag.doors.cli.terminal import tell_note
 from localrag.doors.session import Corpus, Session
 from localrag.errors import LocalragError, UsageError
@@ -89,7 +89,7 @@ class _Option:
     """
 
     field: Field[Any]
-    typed: Typed
+    typed: CliOption
     kind: Any
     bounds: Mapping[str, Any]
 
@@ -147,7 +147,7 @@ def _options(call: type[Any]) -> Mapping[str, inspect.Parameter | _Option]:
         kind, marks = _plain(one.type)
         bounds = [mark.bounds.items() for mark in marks if isinstance(mark, Bounds)]
         for mark in marks:
-            if isinstance(mark, Typed):
+            if isinstance(mark, CliOption):
                 found[one.name] = _Option(one, mark, kind, dict(chain.from_iterable(bounds)))
             elif isinstance(mark, ParameterInfo):
                 found[one.name] = _parameter(one)

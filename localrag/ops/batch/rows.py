@@ -80,7 +80,7 @@ class TraceSummary:
 
 
 @dataclass(frozen=True, slots=True)
-class Failure:
+class RowFailure:
     """The error of a row; a `transient` one may succeed later."""
 
     type: str
@@ -141,7 +141,7 @@ class FailedRow:
     question: str | None
     options: tuple[str, ...]
     status: Literal["failed"]
-    error: Failure
+    error: RowFailure
     trace: Annotated[TraceSummary | None, _UNLESS_EMPTY] = None
     seconds: float = 0.0
     labels: Annotated[tuple[str, ...], _UNLESS_EMPTY] = ()
@@ -202,7 +202,7 @@ def written(outcome: RowOutcome) -> WrittenRow:
         question or None,
         query.options if query else (),
         FAILED,
-        Failure(error_type(error), *cause_and_cure(error), is_transient(error)),
+        RowFailure(error_type(error), *cause_and_cure(error), is_transient(error)),
         trace,
         seconds,
         labels,

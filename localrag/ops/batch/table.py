@@ -75,7 +75,7 @@ class QuestionTable:
     unused: set[str] = field(default_factory=set)
     told: set[Fact] = field(default_factory=set)
     _aside: Path | None = None
-    _sheet: workbook.Sheet | None = None
+    _sheet: workbook.BookSheet | None = None
     _layout: CsvLayout | None = None
 
     def rows(self) -> Iterator[Row]:

@@ -30,7 +30,7 @@ from localrag.errors import BusyError, FileExistsAlready, UsageError, to_install
 from localrag.language import N_
 from localrag.ops.backup import back_up
 from localrag.ops.bundle import installer, parts, signature, wheels
-from localrag.ops.bundle.parts import Part
+from localrag.ops.bundle.parts import BundlePart
 from localrag.text.progress import ignore
 from localrag_models.store import InstalledModel, ModelStore
 
@@ -46,7 +46,7 @@ _TEXTS = re.compile(r'N_\(\s*("(?:[^"\\]|\\.)*")\s*\)')
 
 
 @dataclass(frozen=True, slots=True)
-class Contents:
+class BundleContents:
     """The contents of a bundle.
 
     Attributes:
@@ -110,7 +110,7 @@ class BundleReport:
 def make(
     workspace: Workspace,
     target: Path,
-    contents: Contents,
+    contents: BundleContents,
     project: wheels.Project,
     *,
     since: installer.Bundle | None = None,
@@ -269,7 +269,10 @@ def _require_settings(path: Path) -> None:
 
 
 def _begin(
-    work: Path, contents: Contents, models: list[InstalledModel], since: installer.Bundle | None
+    work: Path,
+    contents: BundleContents,
+    models: list[InstalledModel],
+    since: installer.Bundle | None,
 ) -> None:
     """Make the folder of a growing bundle; half-written files of a killed run are removed.
 
@@ -307,7 +310,7 @@ def _leaving_nothing(work: Path, files: Path) -> Iterator[None]:
 
 
 def _collect(
-    contents: Contents, project: wheels.Project, files: Path, work: Path, tell: Tell
+    contents: BundleContents, project: wheels.Project, files: Path, work: Path, tell: Tell
 ) -> None:
     """Collect the packages, and a Python, once: it takes longest."""
     if (work / "collected").exists():
@@ -363,7 +366,7 @@ def _copy(source: Path, folder: Path, follow_links: bool, tell: Callable[[str], 
                 shutil.copyfileobj(reader, writer)
 
 
-def _write_settings(contents: Contents, models: list[InstalledModel], files: Path) -> None:
+def _write_settings(contents: BundleContents, models: list[InstalledModel], files: Path) -> None:
     import tomli_w
 
     chosen = {_SETTINGS[model.kind]: {"model": model.name} for model in reversed(models)}
@@ -374,7 +377,7 @@ def _write_settings(contents: Contents, models: list[InstalledModel], files: Pat
 
 
 def _manifest(
-    contents: Contents,
+    contents: BundleContents,
     models: list[InstalledModel],
     files: Path,
     since: installer.Bundle | None,
@@ -382,7 +385,7 @@ def _manifest(
     """The manifest; also writes the list of parts."""
     found = [replace(part, sha256=_hash(files / part.path)) for part in _parts(models, files)]
     replace_text(files / "parts.cdx.json", parts.as_cyclonedx(__version__, found))
-    own = [Part(name, "package", "", "", _LICENCE) for name in installer.FILES]
+    own = [BundlePart(name, "package", "", "", _LICENCE) for name in installer.FILES]
     listed: dict[str, dict[str, Any]] = {}
     ids = {f"models/{model.name}.tar": model.id for model in models}
     for part in [*found, *(one for one in own if (files / one.path).exists())]:
@@ -416,7 +419,7 @@ def _version(files: Path) -> str:
     return next((files / "wheels").glob("localrag-*.whl")).name.split("-")[1]
 
 
-def _parts(models: list[InstalledModel], files: Path) -> Iterator[Part]:
+def _parts(models: list[InstalledModel], files: Path) -> Iterator[BundlePart]:
     licences = {model.name: model.manifest.licence for model in models}
     for path in sorted(path for path in files.rglob("*") if path.is_file()):
         name = path.relative_to(files).as_posix()
@@ -424,13 +427,13 @@ def _parts(models: list[InstalledModel], files: Path) -> Iterator[Part]:
             case "wheels", _:
                 yield parts.of_wheel(path, name)
             case "python", _:
-                yield Part(name, "python", path.name.removesuffix(".tar.gz"), "", "PSF-2.0")
+                yield BundlePart(name, "python", path.name.removesuffix(".tar.gz"), "", "PSF-2.0")
             case "models", _:
-                yield Part(name, "model", path.stem, "", licences[path.stem])
+                yield BundlePart(name, "model", path.stem, "", licences[path.stem])
             case "corpora", _:
-                yield Part(name, "corpus", path.stem, "", "")
+                yield BundlePart(name, "corpus", path.stem, "", "")
             case "sources", *_:
-                yield Part(name, "documents", path.name, "", "")
+                yield BundlePart(name, "documents", path.name, "", "")
 
 
 def _hash(path: Path) -> str:

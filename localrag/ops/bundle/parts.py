@@ -16,7 +16,7 @@ _LICENSED = "License :: "
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class BundlePart:
     """A file of a bundle from another maker.
 
     Attributes:
@@ -35,7 +35,7 @@ class Part:
     sha256: str = ""
 
 
-def of_wheel(wheel: Path, path: str) -> Part:
+def of_wheel(wheel: Path, path: str) -> BundlePart:
     """A part from the metadata of a wheel.
 
     Raises:
@@ -56,10 +56,12 @@ def of_wheel(wheel: Path, path: str) -> Part:
         # Some have the whole text there; its first line names the licence.
         written = "".join(said("License")).split("\n")[0]
         licence = "".join(said("License-Expression")) or classified or written
-        return Part(path, "package", metadata["Name"], metadata["Version"], licence[:_LONGEST])
+        return BundlePart(
+            path, "package", metadata["Name"], metadata["Version"], licence[:_LONGEST]
+        )
 
 
-def as_cyclonedx(version: str, parts: Iterable[Part]) -> str:
+def as_cyclonedx(version: str, parts: Iterable[BundlePart]) -> str:
     """The list of parts, as JSON of CycloneDX 1.6.
 
     Args:
@@ -79,7 +81,7 @@ def as_cyclonedx(version: str, parts: Iterable[Part]) -> str:
     return JsonV1Dot6(bom).output_as_string(indent=1)
 
 
-def _component(part: Part) -> "Component":
+def _component(part: BundlePart) -> "Component":
     from cyclonedx.contrib.license.factories import LicenseFactory
     from cyclonedx.model import HashAlgorithm, HashType
     from cyclonedx.model.component import Component, ComponentType

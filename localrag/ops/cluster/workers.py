@@ -89,7 +89,7 @@ def _is_of_here(path: Path) -> bool:
     return path.name.endswith(_OF_HERE) or (is_log and not path.stat().st_size)
 
 
-class Shelf:
+class ReceivedContents:
     """The content received by a machine, by digest, and the workspaces made of it.
 
     Args:
@@ -522,10 +522,10 @@ class _Worker:
         return outcome(self._work, item)
 
 
-def _shelf() -> Shelf:
+def _shelf() -> ReceivedContents:
     from platformdirs import user_cache_path
 
-    return Shelf(user_cache_path("localrag", appauthor=False) / "cluster")
+    return ReceivedContents(user_cache_path("localrag", appauthor=False) / "cluster")
 
 
 def _brief(error: Exception) -> str:
