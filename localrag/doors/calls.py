@@ -243,12 +243,7 @@ class Filtered(Call):
     )
 
     def filters(self, store: "CorpusStore") -> "Filters":
-        """The filters as a corpus knows them.
-
-        Raises:
-            UsageError: there is no such layer, or a text of `where` is no label.
-            NotFoundError: a law or a type of law is not in the corpus.
-        """
+        """The filters as a corpus knows them; raises UsageError, NotFoundError."""
         from localrag.search.types import Filters
 
         values: dict[str, Any] = {}

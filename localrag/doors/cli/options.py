@@ -120,11 +120,7 @@ class _Option:
         return typer.Option(*names, **told) if names else typer.Argument(**told)
 
     def read(self, given: Any) -> Any:
-        """Turn the typed text into the value of the field.
-
-        Raises:
-            UsageError: it is not a date, or not UTF-8.
-        """
+        """Turn the typed text into the value of the field; raises UsageError."""
         if self.typed.words:
             text = " ".join(given)
             return unicode(sys.stdin.read() if self.typed.stdin and text == "-" else text)
@@ -279,21 +275,13 @@ Rerank = Annotated[
 
 
 def on(session: Session, as_of: str) -> Session:
-    """The session with the law of a day; "" changes nothing.
-
-    Raises:
-        UsageError: it is not a date.
-    """
+    """The session with the law of a day; "" changes nothing. Raises UsageError."""
     asked = Call(as_of=day("--as-of", as_of) if as_of else None)
     return session.with_settings(asked.settings())
 
 
 def unicode(text: str) -> str:
-    """Check that text is valid Unicode, and return it.
-
-    Raises:
-        UsageError: its bytes were in another encoding.
-    """
+    """Check that text is valid Unicode, and return it; raises UsageError."""
     try:
         text.encode()
     except UnicodeEncodeError as error:

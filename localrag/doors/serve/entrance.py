@@ -144,12 +144,7 @@ def note_of(request: Request) -> RequestNote:
 
 
 async def sent(request: Request, kind: type[_Sent]) -> _Sent:
-    """Read the JSON of a request.
-
-    Raises:
-        ValidationError: it does not fit the type.
-        Refusing: it is not JSON, or comes too late.
-    """
+    """Read the JSON of a request; raises ValidationError, Refusing."""
     if request.headers.get("content-type", "").partition(";")[0].strip() != "application/json":
         raise Refusing(
             415,

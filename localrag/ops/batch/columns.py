@@ -83,12 +83,9 @@ class TableHeader:
 
     @classmethod
     def read(cls, names: Sequence[str]) -> "TableHeader | None":
-        """Read column names; None without a question column.
+        """Read column names; None without a question column. Raises InputError.
 
         Unnamed columns after ``選択肢`` hold one option each, below a merged cell.
-
-        Raises:
-            InputError: a field has two columns.
         """
         fields = [_field(name) for name in names]
         if "question" not in fields:
@@ -269,11 +266,7 @@ def _decoded(line: bytes, encoding: str) -> str | None:
 
 
 def find_header(rows: Iterable[tuple[int, Sequence[str]]]) -> tuple[int, TableHeader] | None:
-    """Return the header among the first rows, with its row number.
-
-    Raises:
-        InputError: a field has two columns.
-    """
+    """Return the header among the first rows, with its row number; raises InputError."""
     found: tuple[int, TableHeader] | None = None
     below: list[Sequence[str]] = []
     after = 0

@@ -174,11 +174,7 @@ def make(
 
 
 def _extras(named: Sequence[str], since: installer.Bundle | None) -> tuple[str, ...]:
-    """The named extras, and the extras of the earlier bundle.
-
-    Raises:
-        UsageError: localrag has no such extra.
-    """
+    """The named extras, and the extras of the earlier bundle; raises UsageError."""
     # docs,office as in pip.
     wanted = [one.strip() for text in named for one in text.split(",") if one.strip()]
     known = sorted(metadata("localrag").get_all("Provides-Extra") or ())
@@ -253,12 +249,7 @@ class _Given(NamedTuple):
 
 
 def _require_settings(path: Path) -> None:
-    """Check a settings file.
-
-    Raises:
-        UsageError: there is no such file.
-        ConfigError: it is not valid.
-    """
+    """Check a settings file; raises UsageError, ConfigError."""
     if not path.is_file():
         raise UsageError(
             N_("There is no file {path}."),
@@ -340,11 +331,7 @@ def _back_up(workspace: Workspace, name: str, files: Path) -> None:
 
 
 def _copy(source: Path, folder: Path, follow_links: bool, tell: Callable[[str], object]) -> None:
-    """Copy a file or the content of a folder, without hidden files and links.
-
-    Raises:
-        UsageError: a file name is not possible in a bundle.
-    """
+    """Copy a file or the content of a folder, without hidden files and links; raises UsageError."""
     found = walk([source], lambda _: True, follow_links=follow_links)
     for left_out in found.passed_over:
         tell(f"{left_out.source}: {left_out.cause} {left_out.cure}")

@@ -36,11 +36,7 @@ class BundlePart:
 
 
 def of_wheel(wheel: Path, path: str) -> BundlePart:
-    """A part from the metadata of a wheel.
-
-    Raises:
-        ValueError: the wheel has no metadata.
-    """
+    """A part from the metadata of a wheel; raises ValueError if the wheel has no metadata."""
     with zipfile.ZipFile(wheel) as packed:
         inside = zipfile.Path(packed)
         told = next((one for one in inside.iterdir() if one.name.endswith(".dist-info")), None)

@@ -108,12 +108,7 @@ class ReceivedContents:
         return list(lacking.values())
 
     def take(self, digest: str, chunks: Iterable[bytes]) -> None:
-        """Keep the content of a file.
-
-        Raises:
-            StorageError: the disk is full.
-            ValueError: the content does not match its digest.
-        """
+        """Keep the content of a file; raises StorageError, ValueError."""
         with storing(self._folder):
             make_folder(self._contents)
             found = _hash()
@@ -125,11 +120,7 @@ class ReceivedContents:
                     raise ValueError(digest)
 
     def unpacked(self, parcel: Parcel) -> Path:
-        """The workspace of a parcel whose contents are all here.
-
-        Raises:
-            StorageError: the disk is full.
-        """
+        """The workspace of a parcel whose contents are all here; raises StorageError."""
         home = self._folder / "workspaces" / parcel.digest
         if home.exists():
             return home
@@ -356,11 +347,7 @@ class Pool:
         self._closed = False
 
     def start(self) -> None:
-        """Start the workers and wait for the first.
-
-        Raises:
-            LocalragError: the first one cannot be opened.
-        """
+        """Start the workers and wait for the first; raises LocalragError."""
         for _ in range(self._workers):
             self._add()
         waiting = N_("No worker has started yet: the processors may all be busy.")
@@ -373,23 +360,13 @@ class Pool:
             late.cancel()
 
     def gather(self) -> None:
-        """Wait until all workers are ready.
-
-        Raises:
-            LocalragError: one of them cannot be opened.
-        """
+        """Wait until all workers are ready; raises LocalragError."""
         ready = [self._next() for _ in range(self.parallel)]
         for worker in ready:
             self._idle.put(worker)
 
     def call(self, item: Any, cancelled: Callable[[], bool] = lambda: False) -> Any:
-        """Give a free worker a piece of work.
-
-        Raises:
-            Cancelled: `cancelled` returned true.
-            ModelUnusable: several workers were lost over it, or none can be started.
-            Exception: the error of the work itself.
-        """
+        """Give a free worker a piece of work; raises Cancelled, ModelUnusable, Exception."""
         for _ in range(_TRIES):
             worker = self._next(cancelled)
             try:
