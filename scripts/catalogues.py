@@ -35,7 +35,7 @@ HELP = (
 """Files with help texts without a mark: verbs, options, settings."""
 WRITTEN_IN = "en"
 
-_HELP = {"help", "short", "about", "description", "metavar"}
+_HELP = {"help", "about", "description", "metavar"}
 """Arguments that are help texts."""
 
 _DECLARED = {"good_for", "caveats", "hints", "conditions", "source"}

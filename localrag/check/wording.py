@@ -67,7 +67,8 @@ def compared(finding: Finding) -> str:
     """Return the compared provision and its state; "" for none."""
     if not finding.provision or not finding.state:
         return finding.provision
-    return _("{provision}, as of {day}").format(provision=finding.provision, day=finding.state)
+    words = _("{provision}, in force from {day}")
+    return words.format(provision=finding.provision, day=finding.state)
 
 
 def title(report: CheckReport) -> str:

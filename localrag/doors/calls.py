@@ -2,8 +2,8 @@
 
 The command line makes its options from these models, HTTP and MCP their schemas. `Corpus.search`
 and `Corpus.ask` take the filters as keywords, the OpenAI protocol takes them in its field
-``localrag``. To add a filter, add a field to `Filtered`: `Typed` gives its spelling, `Narrows` its
-effect.
+``localrag``. To add a filter, add a field to `Filtered`: `CliOption` gives its spelling, `Narrows`
+its effect.
 
 A call is data: it names a corpus and words that are looked up. Nothing of it reaches a path or a
 query parser.
@@ -34,7 +34,7 @@ MOST_BEFORE = 50
 
 
 @dataclass(frozen=True)
-class Typed:
+class CliOption:
     """The spelling of a field on the command line; other fields are not there.
 
     Attributes:
@@ -193,11 +193,11 @@ class Call:
     __pydantic_config__: ClassVar[dict[str, object]] = {"extra": "forbid", "strict": True}
 
     corpus: Annotated[
-        str, Bounds(max_length=64), OR_NULL, Typed(metavar="NAME", names=("--corpus", "-c"))
+        str, Bounds(max_length=64), OR_NULL, CliOption(metavar="NAME", names=("--corpus", "-c"))
     ] = _field("", description="Name of the corpus; without it, the setting corpus.")
     as_of: Annotated[
         Day | None,
-        Typed(
+        CliOption(
             metavar="DATE",
             names=("--as-of",),
             help="The law as of this day (2020-04-01, 令和2年4月1日); without it "
@@ -223,7 +223,7 @@ class Filtered(Call):
 
     law: Annotated[
         _Several,
-        Typed(metavar="LAW", names=("--law",)),
+        CliOption(metavar="LAW", names=("--law",)),
         Narrows("documents", _documents),
         Narrows("parts", _parts),
     ] = _field(
@@ -231,23 +231,23 @@ class Filtered(Call):
         description="Only these laws, parts or articles: 民法, 民法第一編第七章, 民法709〜724条.",
     )
     type: Annotated[
-        _Several, Typed(metavar="TYPE", names=("--type",)), Narrows("law_types", _law_types)
+        _Several, CliOption(metavar="TYPE", names=("--type",)), Narrows("law_types", _law_types)
     ] = _field(
         (),
         description="Only laws of these types: Act (法律), CabinetOrder (政令), "
         "MinisterialOrdinance …",
     )
     layer: Annotated[
-        _Layers, Typed(metavar="LAYER", names=("--layer",)), Narrows("layers", _layers)
+        _Layers, CliOption(metavar="LAYER", names=("--layer",)), Narrows("layers", _layers)
     ] = _field((), description="Only these layers: articles, passages or triples.")
     date_from: Annotated[
-        Day | None, Typed(metavar="DATE", names=("--from",)), Narrows("date_from", _iso)
+        Day | None, CliOption(metavar="DATE", names=("--from",)), Narrows("date_from", _iso)
     ] = _field(None, description="Only texts of this day or later.")
     date_to: Annotated[
-        Day | None, Typed(metavar="DATE", names=("--to",)), Narrows("date_to", _iso)
+        Day | None, CliOption(metavar="DATE", names=("--to",)), Narrows("date_to", _iso)
     ] = _field(None, description="Only texts of this day or earlier.")
     where: Annotated[
-        _Labels, Typed(metavar="KEY=VALUE", names=("--where",)), Narrows("where", _labels)
+        _Labels, CliOption(metavar="KEY=VALUE", names=("--where",)), Narrows("where", _labels)
     ] = _field(
         (),
         description="Only documents with this label: kind=Act or kind=法律, ministry=総務省, "
@@ -255,12 +255,7 @@ class Filtered(Call):
     )
 
     def filters(self, store: "CorpusStore") -> "Filters":
-        """The filters as a corpus knows them.
-
-        Raises:
-            UsageError: there is no such layer, or a text of `where` is no label.
-            NotFoundError: a law or a type of law is not in the corpus.
-        """
+        """The filters as a corpus knows them; raises UsageError, NotFoundError."""
         from localrag.search.types import Filters
 
         values: dict[str, Any] = {}
@@ -317,7 +312,7 @@ class SearchCall(Filtered):
 
     query: Annotated[
         _Question,
-        Typed(
+        CliOption(
             metavar="QUERY",
             help="Words or a question; several words are joined; - reads standard input.",
             words=True,
@@ -326,7 +321,7 @@ class SearchCall(Filtered):
     ] = _field(description="Words or a question.")
     k: Annotated[
         Annotated[int, Bounds(ge=1, le=100), WHOLE] | None,
-        Typed(metavar="N", names=("-k",), most=1_000),
+        CliOption(metavar="N", names=("-k",), most=1_000),
     ] = _field(None, description="Number of passages; without it, the setting retrieval.k.")
 
     def as_query(self, store: "CorpusStore") -> "Query":
@@ -342,7 +337,7 @@ class AskCall(Filtered):
 
     question: Annotated[
         _Question,
-        Typed(
+        CliOption(
             metavar="QUESTION",
             help="The question; several words are joined; - reads standard input.",
             words=True,
@@ -353,7 +348,7 @@ class AskCall(Filtered):
         tuple[_Written, ...],
         Bounds(max_length=10),
         OR_NULL,
-        Typed(metavar="TEXT", names=("--option",)),
+        CliOption(metavar="TEXT", names=("--option",)),
     ] = _field(
         (),
         description="Options of a multiple-choice question, for methods choosing between options.",
@@ -362,7 +357,7 @@ class AskCall(Filtered):
         tuple[_Question, ...],
         Bounds(max_length=MOST_BEFORE),
         OR_NULL,
-        Typed(metavar="QUESTION", names=("--after",)),
+        CliOption(metavar="QUESTION", names=("--after",)),
     ] = _field((), description="Earlier questions, oldest first; this one may refer to them.")
     model: Annotated[bool, OR_NULL] = _field(
         True, description="Let the model of the settings write, if there is one; else quote only."
@@ -388,7 +383,7 @@ class ShowCall(Call):
 
     citation: Annotated[
         _Written,
-        Typed(
+        CliOption(
             metavar="CITATION",
             help="A citation as you would write it, the id of a passage or a document, or the name "
             "of a subject of triples.",
@@ -405,7 +400,7 @@ class ShowCall(Call):
         str,
         Bounds(max_length=2_000),
         OR_NULL,
-        Typed(metavar="CITATION", names=("--as-read-by",)),
+        CliOption(metavar="CITATION", names=("--as-read-by",)),
     ] = _field("", description="Show the text with the words replaced by this provision (読替え).")
 
 
@@ -420,7 +415,7 @@ class ResolveCall(Call):
 class HistoryCall(Call):
     """Show the states of a provision, and what changed in each."""
 
-    citation: Annotated[_Written, Typed(metavar="CITATION", words=True)] = _field(
+    citation: Annotated[_Written, CliOption(metavar="CITATION", words=True)] = _field(
         description="A provision, as you would cite it."
     )
 
@@ -429,11 +424,11 @@ class HistoryCall(Call):
 class AffectedCall(Call):
     """List the provisions citing, applying, implementing or punishing a provision or a law."""
 
-    citation: Annotated[_Written, Typed(metavar="CITATION", words=True)] = _field(
+    citation: Annotated[_Written, CliOption(metavar="CITATION", words=True)] = _field(
         description="A provision or a law, as you would cite it."
     )
     depth: Annotated[
-        int, Bounds(ge=1, le=5), WHOLE, OR_NULL, Typed(metavar="N", names=("--depth",))
+        int, Bounds(ge=1, le=5), WHOLE, OR_NULL, CliOption(metavar="N", names=("--depth",))
     ] = _field(1, description="Follow the references over this many steps.")
 
 
@@ -444,10 +439,10 @@ class PendingCall(Call):
     text: Annotated[str, Bounds(max_length=100_000), OR_NULL] = _field(
         "", description="A text; without it, the amendments themselves are listed."
     )
-    law: Annotated[str, Bounds(max_length=200), OR_NULL, Typed(metavar="LAW", names=("--law",))] = (
-        _field("", description="Only this law: id, title or abbreviation.")
-    )
-    until: Annotated[Day | None, Typed(metavar="DATE", names=("--until",))] = _field(
+    law: Annotated[
+        str, Bounds(max_length=200), OR_NULL, CliOption(metavar="LAW", names=("--law",))
+    ] = _field("", description="Only this law: id, title or abbreviation.")
+    until: Annotated[Day | None, CliOption(metavar="DATE", names=("--until",))] = _field(
         None, description="Only up to this day."
     )
 
@@ -456,11 +451,13 @@ class PendingCall(Call):
 class DiffCall(Call):
     """Compare the states of a law on two days."""
 
-    law: Annotated[_Written, Typed(metavar="LAW")] = _field(
+    law: Annotated[_Written, CliOption(metavar="LAW")] = _field(
         description="Title, abbreviation or id of a law."
     )
-    before: Annotated[Day, Typed(metavar="DATE")] = _field(description="A day, such as 2015-12-27.")
-    after: Annotated[Day, Typed(metavar="DATE")] = _field(description="Another day.")
+    before: Annotated[Day, CliOption(metavar="DATE")] = _field(
+        description="A day, such as 2015-12-27."
+    )
+    after: Annotated[Day, CliOption(metavar="DATE")] = _field(description="Another day.")
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

@@ -47,12 +47,7 @@ def forget_searches(workspace: Workspace) -> None:
 
 
 def forget_conversation(workspace: Workspace, conversation: int) -> None:
-    """Forget a conversation with all its turns.
-
-    Raises:
-        NotFoundError: there is no conversation of this number.
-        StorageError: the disk is full or cannot be written.
-    """
+    """Forget a conversation with all its turns; raises NotFoundError, StorageError."""
     if not workspace.conversations.exists():
         raise NotFoundError(N_("There is no conversation yet."))
     forget_searches(workspace)
@@ -141,12 +136,7 @@ def forget_documents(
 
 
 def _document_called(store: CorpusStore, name: str) -> str:
-    """The id of a document, from its id or the title of a law.
-
-    Raises:
-        NotFoundError: there is no such document.
-        UsageError: there are several.
-    """
+    """The id of a document, from its id or the title of a law; raises NotFoundError, UsageError."""
     try:
         return store.document(name).id
     except NotFoundError:

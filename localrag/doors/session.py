@@ -78,12 +78,7 @@ class Session:
         return replace(self, overrides={**self.overrides, **known})
 
     def config(self, corpus: str = "") -> "Config":
-        """Read the settings, in general or for a corpus.
-
-        Raises:
-            ConfigError: a file or a variable has an unknown key or a wrong value.
-            UsageError: so does this session.
-        """
+        """Read the settings, in general or for a corpus; raises ConfigError, UsageError."""
         # Validation takes a third of a start; calls without settings skip it.
         from localrag.corpus.config import load
 
@@ -134,12 +129,7 @@ class Corpus:
         return self._session.config(self.name)
 
     def require(self) -> Self:
-        """Make sure that it exists.
-
-        Raises:
-            WorkspaceError: there is no workspace.
-            NotFoundError: there is no such corpus; the error lists the others.
-        """
+        """Make sure that it exists; raises WorkspaceError, NotFoundError."""
         self._workspace.require()
         if not self.place.store.exists():
             known = ", ".join(self._workspace.corpora())
@@ -496,11 +486,7 @@ class Corpus:
         return check.check(self.store, self._source(text, on_event), on_event, judge)
 
     def as_of(self, day: date | str | None) -> "Corpus":
-        """The same corpus with the law of a day; None for today.
-
-        Raises:
-            UsageError: the text is not a date.
-        """
+        """The same corpus with the law of a day; None for today. Raises UsageError."""
         if isinstance(day, str):
             from localrag.text.dates import read_day
 

@@ -313,11 +313,7 @@ def _described(path: Path) -> _File:
 
 
 def _require_idle(workspace: Workspace, name: str) -> None:
-    """Check that nobody writes a corpus.
-
-    Raises:
-        BusyError: another process writes it.
-    """
+    """Check that nobody writes a corpus; raises BusyError if another process writes it."""
     if is_locked(workspace.corpus(name).store.with_name(WRITER_LOCK)):
         raise BusyError(
             N_("The corpus {name!r} is being written."),
@@ -543,11 +539,7 @@ def _manifest(source: Path, tar: tarfile.TarFile, member: tarfile.TarInfo) -> _M
 
 
 def _checked(source: Path, member: tarfile.TarInfo) -> PurePosixPath:
-    """The path of a member in the workspace.
-
-    Raises:
-        InputError: the path leads out of it, or the member is not a plain file.
-    """
+    """The path of a member in the workspace; raises InputError."""
     path = PurePosixPath(member.name)
     top = "".join(path.parts[:1])
     odd = path.is_absolute() or ".." in path.parts or "\\" in member.name or ":" in top

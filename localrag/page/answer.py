@@ -162,7 +162,7 @@ def _step(answer: Answer, step: Step) -> tuple[Inline, ...]:
     wanted = step.triple or step
     asked = f"{wanted.subject}、{wanted.predicate}{colon()}"
     if step.triple is None:
-        found = Strong(_("not found"), Tone.DOUBTFUL)
+        found = Strong(_("nothing found"), Tone.DOUBTFUL)
     else:
         found = Strong("、".join(step.triple.objects))
     marks = _marks(answer, (step.citation,) if step.citation else ())

@@ -209,7 +209,7 @@ def tie_blocks(view: Provision, most: int | None) -> Iterator[Block]:
     """
     yield from _listed(_("Left to orders"), tuple(map(_delegation, view.delegations)), most)
     told = {link.label for of in view.delegations for link in of.filled_in_by}
-    filled_in = _("Also filled in by") if told else _("Filled in by")
+    filled_in = _("Also implemented by") if told else _("Implemented by")
     others = [link for link in view.filled_in_by if link.label not in told]
     yield from _linked(filled_in, others, most)
     # References to orders are listed above.
@@ -245,7 +245,7 @@ def _delegation(of: Delegation) -> Item:
         named.append(_(" and {more:,} more").format(more=more))
     absent = _("no such order is in this corpus")
     if of.has_order:
-        absent = _("no provision in this corpus fills it in")
+        absent = _("no provision in this corpus implements it")
     return Item((of.words, *(named or (f"  → {absent}",))))
 
 

@@ -12,7 +12,7 @@ import pytest
 from printed_pages import PrintedPages
 from tiny_models.full_size import Shape
 
-from localrag.ops.bundle.make import Contents
+from localrag.ops.bundle.make import BundleContents
 
 from ..patience import PATIENCE
 from ..tiny_bundle import make_bundle
@@ -128,7 +128,7 @@ MADE = {
     "folder": lambda request, _: request.getfixturevalue("tiny_encoder").sentence_transformers,
     "home": lambda request, _: request.getfixturevalue("sample_home"),
     "lawyers": lambda request, _: request.getfixturevalue("lawyers"),
-    "bundle": lambda _, work: make_bundle(work, Contents()),
+    "bundle": lambda _, work: make_bundle(work, BundleContents()),
 }
 # What a benchmark needs that `make test` does not install.
 NEEDS = {"ray_batch": "ray"}

@@ -169,7 +169,7 @@ def _cause(store: "CorpusStore", missing: "Resolution") -> str:
     date = store.document(missing.nearest[0].law_id).metadata.get("date", "")
     if not date:
         return _("{provision} is not in the text.").format(provision=missing.text)
-    return _("{provision} is not in the text as of {date}.").format(
+    return _("{provision} is not in the text in force from {date}.").format(
         provision=missing.text, date=date
     )
 

@@ -282,12 +282,7 @@ class CorpusJson(Json):
 
 
 def corpus_as_json(place: CorpusPaths) -> CorpusJson:
-    """Return the JSON of ``localrag list`` for one corpus.
-
-    Raises:
-        NotFoundError: there is no such corpus.
-        StoreError: its store is damaged.
-    """
+    """Return the JSON of ``localrag list`` for one corpus; raises NotFoundError, StoreError."""
     with CorpusStore.open(place.store, read_only=True) as store:
         extent = store.extent()
         return {

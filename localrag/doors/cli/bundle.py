@@ -161,8 +161,8 @@ def make(
     from localrag.ops.bundle.wheels import Project
 
     session: Session = context.obj
-    here = making.Contents()
-    contents = making.Contents(
+    here = making.BundleContents()
+    contents = making.BundleContents(
         extras=tuple(call.extra or ()),
         pythons=tuple(call.python or here.pythons),
         processors=tuple(call.processor or here.processors),

@@ -15,7 +15,7 @@ import typer
 from typer.models import ParameterInfo
 
 from localrag.corpus.workspace import Workspace
-from localrag.doors.calls import AskCall, Bounds, Call, Filtered, Typed
+from localrag.doors.calls import AskCall, Bounds, Call, CliOption, Filtered
 from localrag.doors.cli.terminal import tell_note
 from localrag.doors.session import Corpus, Session
 from localrag.errors import LocalragError, UsageError
@@ -89,7 +89,7 @@ class _Option:
     """
 
     field: Field[Any]
-    typed: Typed
+    typed: CliOption
     kind: Any
     bounds: Mapping[str, Any]
 
@@ -149,7 +149,7 @@ def _options(call: type[Any]) -> Mapping[str, inspect.Parameter | _Option]:
         kind, marks = _plain(one.type)
         bounds = [mark.bounds.items() for mark in marks if isinstance(mark, Bounds)]
         for mark in marks:
-            if isinstance(mark, Typed):
+            if isinstance(mark, CliOption):
                 found[one.name] = _Option(one, mark, kind, dict(chain.from_iterable(bounds)))
             elif isinstance(mark, ParameterInfo):
                 found[one.name] = _parameter(one)
@@ -281,21 +281,13 @@ Rerank = Annotated[
 
 
 def on(session: Session, as_of: str) -> Session:
-    """The session with the law of a day; "" changes nothing.
-
-    Raises:
-        UsageError: it is not a date.
-    """
+    """The session with the law of a day; "" changes nothing. Raises UsageError."""
     asked = Call(as_of=day("--as-of", as_of) if as_of else None)
     return session.with_settings(asked.settings())
 
 
 def unicode(text: str) -> str:
-    """Check that text is valid Unicode, and return it.
-
-    Raises:
-        UsageError: its bytes were in another encoding.
-    """
+    """Check that text is valid Unicode, and return it; raises UsageError."""
     try:
         text.encode()
     except UnicodeEncodeError as error:

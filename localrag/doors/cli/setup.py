@@ -261,7 +261,7 @@ def doctor(
         return
     from rich.cells import set_cell_size
 
-    from localrag.ops.doctor import Finding, Health, examine
+    from localrag.ops.doctor import Health, HealthFinding, examine
     from localrag.ops.doctor import mend as mend_databases
 
     shown = {
@@ -271,7 +271,7 @@ def doctor(
         Health.BROKEN: (N_("broken"), "bold red"),
     }
     session: Session = context.obj
-    findings: list[Finding] = []
+    findings: list[HealthFinding] = []
     mended = mend_databases(session.workspace) if mend else ()
     for finding in chain(mended, examine(session.workspace, session.overrides)):
         findings.append(finding)

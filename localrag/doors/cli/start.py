@@ -78,11 +78,7 @@ def open_workbench(home: Path | None, overrides: Mapping[str, object]) -> None:
 
 
 def overrides(assignments: Sequence[str], lang: str) -> dict[str, object]:
-    """The settings of a command line, by dotted key.
-
-    Raises:
-        UsageError: an assignment or the language is wrong.
-    """
+    """The settings of a command line, by dotted key; raises UsageError."""
     given: dict[str, object] = {**parse_assignments(assignments)}
     if lang:
         if lang not in LANGUAGES:

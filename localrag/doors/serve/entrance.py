@@ -121,7 +121,7 @@ class Rules:
 
 
 @dataclass
-class Note:
+class RequestNote:
     """Notes about a request in progress.
 
     Attributes:
@@ -137,19 +137,14 @@ class Note:
     problem: str = ""
 
 
-def note_of(request: Request) -> Note:
+def note_of(request: Request) -> RequestNote:
     """The notes about a request."""
-    note: Note = request.scope["localrag"]
+    note: RequestNote = request.scope["localrag"]
     return note
 
 
 async def sent(request: Request, kind: type[_Sent]) -> _Sent:
-    """Read the JSON of a request.
-
-    Raises:
-        ValidationError: it does not fit the type.
-        Refusing: it is not JSON, or comes too late.
-    """
+    """Read the JSON of a request; raises ValidationError, Refusing."""
     if request.headers.get("content-type", "").partition(";")[0].strip() != "application/json":
         raise Refusing(
             415,
@@ -193,9 +188,9 @@ class Guard:
             return
         headers = Headers(scope=scope)
         given = headers.get("x-request-id", "")
-        note = Note(given if _ID.fullmatch(given) else secrets.token_hex(8))
+        note = RequestNote(given if _ID.fullmatch(given) else secrets.token_hex(8))
         scope["localrag"], scope["app"] = note, self._app
-        reply = _Reply(send, note.id, self._rules.patience)
+        reply = _SentReply(send, note.id, self._rules.patience)
         began = time.perf_counter()
         try:
             app: ASGIApp = self._app
@@ -279,7 +274,7 @@ class Guard:
 
         return take
 
-    def _tell(self, scope: Scope, note: Note, reply: "_Reply", seconds: float) -> None:
+    def _tell(self, scope: Scope, note: RequestNote, reply: "_SentReply", seconds: float) -> None:
         route = getattr(scope.get("route"), "path", "")
         self._count(route, reply.status, seconds)
         line = {
@@ -318,7 +313,7 @@ def _of_other_site() -> Refusing:
     )
 
 
-class _Reply:
+class _SentReply:
     """Sends a reply with the common headers, and counts its bytes."""
 
     def __init__(self, send: Send, id_: str, patience: float) -> None:

@@ -49,11 +49,7 @@ class Gate:
 
     @asynccontextmanager
     async def passed(self) -> AsyncIterator[None]:
-        """Wait for a place, and hold it.
-
-        Raises:
-            Refusing: too many wait; it says when to try again.
-        """
+        """Wait for a place, and hold it; raises Refusing."""
         if self._free.locked() and self.waiting >= self._most:
             raise Refusing(
                 429,
@@ -128,12 +124,7 @@ class GuardedDesk:
     async def ask(
         self, request: Request, call: AskCall, tell: Callable[[str], None] = ignore
     ) -> ToldJson:
-        """Answer a question while the client waits.
-
-        Raises:
-            Gone: the client left.
-            Refused, Refusing: as `look_up`.
-        """
+        """Answer a question while the client waits; raises Gone, Refused, Refusing."""
         call = self.allowed(request, call)
         note_of(request).asked = call.question
         with noting(request):

@@ -179,11 +179,7 @@ def usual_for(desk: Desk, holder: Holder) -> str:
 
 
 def allowed(desk: Desk, holder: Holder, call: _Call) -> _Call:
-    """The call with its corpus filled in.
-
-    Raises:
-        Refused: there is no such corpus. Corpora that a holder may not use do not exist for it.
-    """
+    """The call with its corpus filled in; raises Refused."""
     names = holder.allowed(desk.session.corpora())
     name = call.corpus or usual_for(desk, holder)
     if name in names:

@@ -85,7 +85,7 @@ _Characters = Annotated[
 ]
 
 
-class _Asked(BaseModel):
+class _ToolFields(BaseModel):
     """Further fields of every tool."""
 
     model_config = ConfigDict(frozen=True, strict=True)
@@ -94,7 +94,7 @@ class _Asked(BaseModel):
     characters: _Characters = 6_000
 
 
-class MoreCall(_Asked):
+class MoreCall(_ToolFields):
     """Go on reading what a result has cut, from an entry or a character on."""
 
     model_config = ConfigDict(extra="forbid")
@@ -242,7 +242,7 @@ def _tools() -> tuple[Tool, ...]:
 
 
 def _tool(name: str, about: str, takes: type | None, output_schema: dict[str, Any]) -> Tool:
-    every = _Asked.model_json_schema(schema_generator=_Plain)["properties"]
+    every = _ToolFields.model_json_schema(schema_generator=_Plain)["properties"]
     own: dict[str, Any] = {"type": "object", "properties": {}, "additionalProperties": False}
     if takes is not None:
         own = adapter(takes).json_schema(schema_generator=_Plain)
@@ -292,8 +292,8 @@ async def _call_tool(desk: Desk, context: _Context, asked: CallToolRequestParams
     try:
         if asked.name == _MORE:
             return await _go_on(desk, holder, MoreCall.model_validate_json(json.dumps(given)))
-        bounds = {name: given.pop(name) for name in _Asked.model_fields if name in given}
-        most = _Asked.model_validate_json(json.dumps(bounds)).characters
+        bounds = {name: given.pop(name) for name in _ToolFields.model_fields if name in given}
+        most = _ToolFields.model_validate_json(json.dumps(bounds)).characters
         if asked.name == _CORPORA:
             found = await desk.corpora(holder.allowed(desk.session.corpora()))
             return _told(fitted({"corpora": found}, most))
@@ -332,7 +332,9 @@ def _note(context: _Context, refusal: Refusal) -> None:
 
 
 async def _go_on(desk: Desk, holder: Holder, asked: MoreCall) -> CallToolResult:
-    given = {name: of for name, of in asked.arguments.items() if name not in _Asked.model_fields}
+    given = {
+        name: of for name, of in asked.arguments.items() if name not in _ToolFields.model_fields
+    }
     call = adapter(WORK[asked.tool].takes).validate_json(json.dumps(given))
     call = allowed(desk, holder, call)
     whole = json.loads(await desk.carry_out(asked.tool, call, holder.name))

@@ -203,12 +203,7 @@ EVERY: Mapping[str, Work] = {
 
 
 def writes(session: Session, call: AskCall) -> bool:
-    """Whether a model takes part in an answer.
-
-    Raises:
-        ConfigError: the settings are not valid.
-        UsageError: they name no answering method, or the corpus name is not valid.
-    """
+    """Whether a model takes part in an answer; raises ConfigError, UsageError."""
     opened = session.with_settings(call.settings()).corpus(call.corpus)
     return answering_method(opened.config).needs_model
 

@@ -110,13 +110,10 @@ def _outcome(row: Row, answers: AnswerSource, watch: Watch) -> RowOutcome:
 
 
 def settled(outcomes: Iterable[RowOutcome]) -> Iterator[RowOutcome]:
-    """Yield the outcomes to be written; raise an error of the whole batch.
+    """Yield the outcomes to be written; raise an error of the whole batch. Raises Exception.
 
     A possible error of the batch is held back until another outcome disproves it. If the batch
     stops, the held rows are not written and will be asked later.
-
-    Raises:
-        Exception: the error itself, at once or after `PATIENCE` equal failures in succession.
     """
     held: list[RowOutcome] = []
     for outcome in outcomes:

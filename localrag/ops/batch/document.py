@@ -39,12 +39,7 @@ class AnswerDocument:
         self._note = folder / f"{path.name}{_NOTE}"
 
     def require_own(self) -> None:
-        """Require a writable file before hours of work.
-
-        Raises:
-            UsageError: another file is there, it was changed, or a package is missing.
-            StorageError: it cannot be read.
-        """
+        """Require a writable file before hours of work; raises UsageError, StorageError."""
         require_package(self.path)
         try:
             if not self.path.exists():

@@ -75,7 +75,7 @@ class QuestionTable:
     unused: set[str] = field(default_factory=set)
     told: set[Fact] = field(default_factory=set)
     _aside: Path | None = None
-    _sheet: workbook.Sheet | None = None
+    _sheet: workbook.BookSheet | None = None
     _layout: CsvLayout | None = None
 
     def rows(self) -> Iterator[Row]:
@@ -288,12 +288,7 @@ def _digest_of(row: Row) -> int:
 
 
 def _question(row: int, line: int, record: Mapping[str, Any], heading: str) -> QuestionRow:
-    """Make the question of a row.
-
-    Raises:
-        InputError: a field is missing, of the wrong kind, or not Unicode.
-        UsageError: the question has no word or is too long.
-    """
+    """Make the question of a row; raises InputError, UsageError."""
     filters = Filters(documents=_documents(record), where=_where(record))
     options = read_options(record.get("options"))
     query = Query(text=_text(record, heading), options=options.texts, filters=filters)

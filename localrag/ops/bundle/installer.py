@@ -125,11 +125,7 @@ class Bundle:
 
     @classmethod
     def read(cls, text: bytes, signature: bytes | None, key: str = "") -> Bundle:
-        """Read a manifest; `key` is the required public key, if any.
-
-        Raises:
-            Refused: it is damaged, of another format, or not signed as required.
-        """
+        """Read a manifest; `key` is the required public key, if any. Raises Refused."""
         try:
             manifest = json.loads(text)
             found = manifest["format"]
@@ -192,12 +188,7 @@ class Bundle:
 
 
 def _require_valid(manifest: dict[str, Any]) -> None:
-    """Check the types of everything read from a manifest.
-
-    Raises:
-        ValueError: a value is wrong; or LookupError, TypeError, AttributeError.
-        Refused: a path leads out of the bundle.
-    """
+    """Check the types of everything read from a manifest; raises ValueError, Refused."""
     needs = manifest["needs"]
     texts = [manifest["localrag"], manifest["signed_by"], needs["glibc"], *manifest["extras"]]
     if not all(isinstance(text, str) for text in (*texts, *needs["pythons"], *needs["processors"])):
@@ -215,11 +206,7 @@ def _require_valid(manifest: dict[str, Any]) -> None:
 
 
 def require_plain(name: str) -> None:
-    """Check that a path is inside a bundle.
-
-    Raises:
-        Refused: it leads out of it, or a bundle has no such file.
-    """
+    """Check that a path is inside a bundle; raises Refused."""
     folder, *parts = name.split("/")
     odd = not name.isprintable() or set(name) & set('\\:*?"<>|')
     hidden = any(not part or part.startswith((".", "-")) for part in parts)
@@ -228,11 +215,7 @@ def require_plain(name: str) -> None:
 
 
 def _signer(text: bytes, signature: bytes | None, said: str, key: str) -> str:
-    """The key that signed a manifest; "" if it is not signed and need not be.
-
-    Raises:
-        Refused: the signature is wrong, or not by `key`.
-    """
+    """The key that signed a manifest; "" if it is not signed and need not be. Raises Refused."""
     wanted = key or said
     if not wanted and signature is not None:
         raise Refused(
@@ -285,11 +268,7 @@ def verify(folder: Path, key: str = "") -> Bundle:
 
 
 def key_of(said: str) -> str:
-    """A public key, from itself or a file of minisign.
-
-    Raises:
-        Refused: it is neither.
-    """
+    """A public key, from itself or a file of minisign; raises Refused if it is neither."""
     key = said
     if said and Path(said).is_file():
         key = [*Path(said).read_text(errors="replace").split("\n"), ""][1].strip()
@@ -386,11 +365,7 @@ def _alone(target: Path) -> Iterator[None]:
 
 
 def installed(version: Path) -> Bundle:
-    """The bundle of an installed version.
-
-    Raises:
-        BundleError: its stored manifest is damaged.
-    """
+    """The bundle of an installed version; raises BundleError if its stored manifest is damaged."""
     try:
         return Bundle(**json.loads((version / "bundle.json").read_bytes()))
     except (ValueError, TypeError) as error:
@@ -400,11 +375,7 @@ def installed(version: Path) -> Bundle:
 
 
 def _require_successor(bundle: Bundle, before: Bundle, *, trusted: bool) -> None:
-    """Check that a bundle may replace the installed one.
-
-    Raises:
-        Refused: it is older, or signed by another key that the user has not named.
-    """
+    """Check that a bundle may replace the installed one; raises Refused."""
     if _ordered(bundle.version) < _ordered(before.version):
         raise Refused(
             N_("The bundle holds localrag {version}; {before}, which is newer, is installed."),
@@ -421,11 +392,7 @@ def _require_successor(bundle: Bundle, before: Bundle, *, trusted: bool) -> None
 
 
 def _interpreter(bundle: Bundle) -> str:
-    """A Python for the bundle; "" if it brings its own.
-
-    Raises:
-        Refused: there is none, or the bundle is for another machine.
-    """
+    """A Python for the bundle; "" if it brings its own. Raises Refused."""
     needs = bundle.manifest["needs"]
     here = "{}.{}".format(*sys.version_info)
     found = f"{sys.platform} {platform.machine()}, glibc {platform.libc_ver()[1] or '-'}"
@@ -474,11 +441,7 @@ def _keep_parts(bundle: Bundle, folder: Path, earlier: Path, parts: Path) -> Non
 
 
 def _build(bundle: Bundle, interpreter: str, version: Path) -> None:
-    """Make the virtual environment of a version.
-
-    Raises:
-        BundleError: it cannot be made.
-    """
+    """Make the virtual environment of a version; raises BundleError if it cannot be made."""
     for archive in sorted(version.glob("parts/python/*.tar.gz")):
         with tarfile.open(archive) as tar:
             # Its hash is checked; Python 3.12 warns without a filter.

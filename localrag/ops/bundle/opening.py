@@ -99,11 +99,7 @@ def install(
 
 
 def installed_in() -> Path:
-    """The folder into which a bundle installed this localrag.
-
-    Raises:
-        UsageError: it was not installed by a bundle.
-    """
+    """The folder into which a bundle installed this localrag; raises UsageError."""
     # FOLDER/versions/NAME/program
     folder = Path(sys.prefix).resolve().joinpath("..", "..", "..").resolve()
     if (folder / "current" / "bundle.json").exists():

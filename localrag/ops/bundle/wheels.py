@@ -53,11 +53,7 @@ class Project:
 
     @classmethod
     def here(cls) -> "Project":
-        """The source of this process.
-
-        Raises:
-            UsageError: localrag is not installed from a folder.
-        """
+        """The source of this process; raises UsageError."""
         try:
             said = json.loads(distribution("localrag").read_text("direct_url.json") or "{}")
         except PackageNotFoundError:
@@ -132,11 +128,7 @@ def _foreign(version: str, processor: str, folder: Path) -> list[str]:
 
 
 def interpreter(version: str) -> str:
-    """The Python of a version on this machine.
-
-    Raises:
-        UsageError: there is no such Python.
-    """
+    """The Python of a version on this machine; raises UsageError if there is no such Python."""
     if version == "{}.{}".format(*sys.version_info):
         return sys.executable
     found = shutil.which(f"python{version}")
@@ -191,12 +183,7 @@ def standalone(version: str, folder: Path, work: Path) -> None:
 
 
 def _run(command: list[str], environment: dict[str, str] | None = None) -> None:
-    """Run a command that may reach a network.
-
-    Raises:
-        InputError: it fails.
-        OSError: the disk is full.
-    """
+    """Run a command that may reach a network; raises InputError, OSError."""
     done = subprocess.run(  # noqa: S603 - pip and uv
         command,
         stdin=subprocess.DEVNULL,

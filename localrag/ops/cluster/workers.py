@@ -88,7 +88,7 @@ def _is_of_here(path: Path) -> bool:
     return path.name.endswith(_OF_HERE) or (is_log and not path.stat().st_size)
 
 
-class Shelf:
+class ReceivedContents:
     """The content received by a machine, by digest, and the workspaces made of it.
 
     Args:
@@ -107,12 +107,7 @@ class Shelf:
         return list(lacking.values())
 
     def take(self, digest: str, chunks: Iterable[bytes]) -> None:
-        """Keep the content of a file.
-
-        Raises:
-            StorageError: the disk is full.
-            ValueError: the content does not match its digest.
-        """
+        """Keep the content of a file; raises StorageError, ValueError."""
         with storing(self._folder):
             make_folder(self._contents)
             found = _hash()
@@ -124,11 +119,7 @@ class Shelf:
                     raise ValueError(digest)
 
     def unpacked(self, parcel: Parcel) -> Path:
-        """The workspace of a parcel whose contents are all here.
-
-        Raises:
-            StorageError: the disk is full.
-        """
+        """The workspace of a parcel whose contents are all here; raises StorageError."""
         home = self._folder / "workspaces" / parcel.digest
         if home.exists():
             return home
@@ -355,11 +346,7 @@ class Pool:
         self._closed = False
 
     def start(self) -> None:
-        """Start the workers and wait for the first.
-
-        Raises:
-            LocalragError: the first one cannot be opened.
-        """
+        """Start the workers and wait for the first; raises LocalragError."""
         for _ in range(self._workers):
             self._add()
         waiting = N_("No worker has started yet: the processors may all be busy.")
@@ -372,23 +359,13 @@ class Pool:
             late.cancel()
 
     def gather(self) -> None:
-        """Wait until all workers are ready.
-
-        Raises:
-            LocalragError: one of them cannot be opened.
-        """
+        """Wait until all workers are ready; raises LocalragError."""
         ready = [self._next() for _ in range(self.parallel)]
         for worker in ready:
             self._idle.put(worker)
 
     def call(self, item: Any, cancelled: Callable[[], bool] = lambda: False) -> Any:
-        """Give a free worker a piece of work.
-
-        Raises:
-            Cancelled: `cancelled` returned true.
-            ModelUnusable: several workers were lost over it, or none can be started.
-            Exception: the error of the work itself.
-        """
+        """Give a free worker a piece of work; raises Cancelled, ModelUnusable, Exception."""
         for _ in range(_TRIES):
             worker = self._next(cancelled)
             try:
@@ -521,10 +498,10 @@ class _Worker:
         return outcome(self._work, item)
 
 
-def _shelf() -> Shelf:
+def _shelf() -> ReceivedContents:
     from platformdirs import user_cache_path
 
-    return Shelf(user_cache_path("localrag", appauthor=False) / "cluster")
+    return ReceivedContents(user_cache_path("localrag", appauthor=False) / "cluster")
 
 
 def _brief(error: Exception) -> str:

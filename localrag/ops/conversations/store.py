@@ -344,12 +344,9 @@ class Conversations:
             self._db.write("DELETE FROM conversations WHERE id = ?", (conversation_id,))
 
     def forget(self, conversation_id: int) -> None:
-        """Delete a conversation and overwrite its traces in the file.
+        """Delete a conversation and overwrite its traces in the file; raises BusyError.
 
         It waits for answers being written.
-
-        Raises:
-            BusyError: another process keeps reading the old content.
         """
         self._db.empty_log()
         self._db.write("PRAGMA secure_delete = ON")

@@ -526,7 +526,8 @@ class FactKind(Enum):
         "may have it"
     )
     PART_NOT_IN_OLD_TEXT = N_(
-        "the corpus only has {provision} as of {day}, without {part}; a later text may have one"
+        "the corpus only has {provision} as in force from {day}, without {part}; a later text "
+        "may have one"
     )
     PART_LACKING = N_("{provision} has no {part}")
     PART_OF_STATE = N_("{provision} has no {part}; in the state of {day} it has one")

@@ -55,7 +55,7 @@ def test_a_provision_says_its_law_its_number_and_its_state(corpus: Any) -> None:
     head, place, origin, first, *_ = text.split("\n\n")
     assert head == f"# {LAW}第8条（{NUMBER}）"
     assert "章" in place
-    assert origin.startswith(f"{NUMBER} · as of ")
+    assert origin.startswith(f"{NUMBER} · in force from ")
     assert origin.endswith(" · `599AC0000000001#8`")
     assert first.startswith("> （運航の制限）\\\n> 第八条　渡し守は")
     for title in ("## Left to orders", "## Referred to by", "## Terms defined elsewhere"):

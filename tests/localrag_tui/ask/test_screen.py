@@ -177,7 +177,7 @@ async def test_rejected_quotations_and_nothing_found(
         await until(pilot, lambda: "(the quotation is not in" in shown(app))
         await until(pilot, lambda: "code chose these sentences: " in shown(app))
         assert "  this figure is not in the cited text: 二百メートル" in shown(app)
-        await until(pilot, lambda: "  as of 2026-04-01" in shown(app))
+        await until(pilot, lambda: "  in force from 2026-04-01" in shown(app))
         await until(pilot, lambda: app.screen.query_one(SourcePane).spot is not None)
         await ask(pilot, "how deep?")
         await until(
@@ -389,9 +389,9 @@ async def test_under_a_limit_nothing_is_said_of_the_rest_of_the_corpus(
     app.memory.remember(asked_of=Filters(documents=("599AC0000000001",)))
     async with app.run_test(size=(80, 24)) as pilot:
         await ask(pilot, "how high?")
-        await until(pilot, lambda: "答えを裏付けるもの" in shown(app))
+        await until(pilot, lambda: "回答の根拠になるもの" in shown(app))
         text = "".join(shown(app).split())
-        assert "該当なし絞り込んだ法令には、答えを裏付けるものがありません" in text
+        assert "該当なし絞り込んだ法令には、回答の根拠になるものがありません" in text
         assert "Ctrl+L→Ctrl+Xで絞り込みを解除できます" in text
         await pilot.press("ctrl+l")
         # The key and the button are called alike.
@@ -430,7 +430,7 @@ async def test_a_law_that_is_lacking_is_told_first(workbench, engine, answers, a
         quoted = next(at for at, row in enumerate(rows) if "quoted  this comes nearest" in row)
         assert first < quoted
         text = "".join(piece.content.plain for piece in pieces(app.screen.query_one(TurnView).turn))
-        assert "as of 2026-04-01 · of a law not named in the question" in text
+        assert "in force from 2026-04-01 · of a law not named in the question" in text
 
 
 def test_every_mismatch_has_words():
@@ -487,7 +487,7 @@ async def test_a_derivation_and_a_choice(workbench, engine, answers, ask, shown,
         await until(
             pilot, lambda: "1. かわせみ丸、進水日: 1988年4月1日 [1] (triples)" in shown(app)
         )
-        await until(pilot, lambda: "2. かわせみ丸、廃船日: not found (triples)" in shown(app))
+        await until(pilot, lambda: "2. かわせみ丸、廃船日: nothing found (triples)" in shown(app))
         await until(pilot, lambda: "=> 1988年4月1日 < 1999年4月1日" in shown(app))
         assert engine.asked[0][2] == Query("who may board?", ("one", "two"))
         await pilot.press("tab", "tab", "a")

@@ -70,7 +70,7 @@ def test_several_provisions_are_offered_and_none_is_certain(look: LookUp) -> Non
 
 def test_what_is_missing_brings_what_stands_around_it(look: LookUp) -> None:
     found = look("渡し舟法9999条")
-    assert "is not in the text as of" in found.cause
+    assert "is not in the text in force from" in found.cause
     assert found.offers
     assert not found.certain
     assert look("9999条", ACT).offers == found.offers

@@ -285,7 +285,7 @@ def _found(number: int, answer: Answer, step: Step) -> Content:
         content(f"{cut(looked_for.subject)}、{cut(looked_for.predicate)}: ", "$accent"),
     )
     if step.triple is None:
-        text += Content.styled(_("not found"), "bold $warning")
+        text += Content.styled(_("nothing found"), "bold $warning")
     else:
         text += content(cut("、".join(step.triple.objects)), "bold")
     if step.citation:

@@ -66,7 +66,7 @@ TITLES = {
     "kinds": N_("format"),
     "layers": N_("layer"),
     "where": N_("metadata"),
-    "dates": N_("as of"),
+    "dates": N_("in force"),
 }
 """The names of the filters, in the order shown."""
 
@@ -76,7 +76,7 @@ ABOUT = {
     "kinds": N_("Only documents of these kinds are searched"),
     "layers": N_("Only these layers are searched"),
     "where": N_("Only documents with these values are searched"),
-    "dates": N_("Only texts in force at these dates are searched"),
+    "dates": N_("Only texts that came into force on these dates are searched"),
 }
 """The effect of each filter."""
 
@@ -349,7 +349,7 @@ class FilterDialogue(Dialogue):
                 yield widgets.Label(Content(_("Type, format and layer")))
                 yield CheckList(*self._offered(), id="values")
         with Horizontal(id="dates"):
-            yield widgets.Label(Content(_("Texts as of: from")))
+            yield widgets.Label(Content(_("Entry into force: from")))
             yield TextField(
                 filters.date_from, placeholder=_("e.g. 2024-04-01"), id="from", max_length=20
             )

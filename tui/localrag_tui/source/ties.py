@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 TITLES = {
     "changed": N_("for the time being changed by"),
-    "filled": N_("filled in by"),
+    "filled": N_("implemented by"),
     "read_by": N_("read otherwise by"),
     "reads": N_("reads otherwise"),
     "refers": N_("refers to"),

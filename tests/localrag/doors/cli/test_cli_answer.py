@@ -28,7 +28,7 @@ def test_quotations_promise_no_answer(capsys: pytest.CaptureFixture[str]) -> Non
     lines = printed(quoted, capsys)
     judge = "comes nearest, word for word; whether it answers is for you to judge"
     assert lines[0] == f"quoted: this {judge}"
-    assert "    F1#8.1  characters 10-15  as of 2026-04-01" in lines
+    assert "    F1#8.1  characters 10-15  in force from 2026-04-01" in lines
     assert "    page.md#2  characters 3-27" in lines, "no law has no state"
     lines = printed(replace(quoted, trace=CALLED), capsys)
     assert lines[0] == f"quoted: the model finds no answer; this {judge}"
@@ -57,7 +57,7 @@ def test_quotations_come_before_what_a_model_wrote_in_vain(
         "What the texts say, word for word; check whether it answers:",
         "  渡し舟法 第八条 第一項",
         "    渡し守は、",
-        "    F1#8.1  characters 10-15  as of 2026-04-01",
+        "    F1#8.1  characters 10-15  in force from 2026-04-01",
         "",
     ]
     assert lines[7:9] == ["Written by the model, not supported:", "  水位は九メートル。 [1]"]
@@ -69,7 +69,7 @@ def test_a_law_that_is_lacking_comes_first(capsys: pytest.CaptureFixture[str]) -
     lines = printed(answer, capsys)
     assert lines[0] == "not in this corpus: 会社法、商法"
     assert lines[1].startswith("quoted: ")
-    assert lines[-1].endswith("  as of 2026-04-01  of a law not named in the question")
+    assert lines[-1].endswith("  in force from 2026-04-01  of a law not named in the question")
 
 
 @pytest.mark.parametrize("kind", MismatchKind)

@@ -106,7 +106,7 @@ def test_what_was_not_found_and_what_is_remembered_is_told(
     assert lines[2:6] == [
         "1. 青[bold]磁橋、設計者: 佐[/]藤 (the model alone)",
         "2. 青磁橋、幅: 8m [1 rejected] (documents)",
-        "3. 佐藤、師: not found (triples, documents)",
-        "4. Answer3、生年: not found (not asked)",
+        "3. 佐藤、師: nothing found (triples, documents)",
+        "4. Answer3、生年: nothing found (not asked)",
     ]
     assert "[1] rejected: 橋 (the object is not in the passage)" in lines

@@ -218,7 +218,7 @@ def test_search(cli: Cli, sample: Path) -> None:
     assert any(p["document_id"] == ORDER and p["locator"].startswith("3") for p in passages)
     assert {stage["stage"] for stage in found["trace"]} >= {"resolve", "lexical", "fuse"}
     text = cli("search", "渡し守の資格", "--explain").out
-    assert "stage lexical" in text
+    assert "stage words" in text
     assert passages[0]["id"] in text
 
 
@@ -317,7 +317,7 @@ def test_ask_prints_numbered_quotations(cli: Cli, sample: Path) -> None:
     assert "[1] " in out
     assert "第八条" in out
     quoted, near = out.split("\nAlso near in this corpus; they may not answer:\n")
-    assert quoted.count("  as of 2026-04-01\n") == quoted.count("#"), "the state of each law"
+    assert quoted.count("  in force from 2026-04-01\n") == quoted.count("#"), "of each law"
     assert near.count("\n") == 5, "a line each"
 
 
@@ -423,7 +423,7 @@ def test_show_each_provision_of_a_range_and_of_a_list(cli: Cli, sample: Path) ->
     printed = cli("show", "渡し舟法7条及び8条")
     assert printed.out.index("第七条") < printed.out.index("第八条")
     assert "localrag show ID" in printed.err
-    assert "Filled in by" not in printed.out
+    assert "Implemented by" not in printed.out
 
 
 def test_show_what_a_law_holds(cli: Cli, sample: Path) -> None:

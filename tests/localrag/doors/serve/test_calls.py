@@ -8,7 +8,7 @@ from mcp import Client
 
 import localrag
 from localrag.corpus.types import Label
-from localrag.doors.calls import AskCall, Call, Filtered, Narrows, SearchCall, Typed, adapter
+from localrag.doors.calls import AskCall, Call, CliOption, Filtered, Narrows, SearchCall, adapter
 from localrag.doors.serve.desk import Desk
 from localrag.doors.serve.mcp import server_of
 from localrag.errors import NotFoundError, UsageError
@@ -40,7 +40,7 @@ class ChapterCall(SearchCall):
 
     chapter: Annotated[
         tuple[str, ...],
-        Typed(metavar="TITLE", names=("--chapter",)),
+        CliOption(metavar="TITLE", names=("--chapter",)),
         Narrows("where", _chapters),
     ] = ()
 

@@ -72,7 +72,7 @@ async def test_from_a_question_to_a_provision_and_its_references(client):
 async def test_below_an_answer_are_the_nearest_passages(client):
     page = read(await client.get(await asked(client, "所得税の確定申告の期限はいつか。")))
     head = page.xpath("//h3[following-sibling::ul[@class='nearest']]/text()")[-1]
-    assert head == "近い条文・文書（答えになるとは限りません）"
+    assert head == "近い条文・文書（回答になるとは限りません）"
     places = page.xpath("//ul[@class='nearest']//a/@href")
     assert len(places) == 5
     beside = read(await client.get(places[0].partition("#")[0]))
@@ -87,8 +87,8 @@ async def test_quotations_come_before_what_a_model_wrote_in_vain(serve, scripted
         page = read(await client.get(await asked(client, QUESTION)))
     heads = page.xpath("//h3/text()")
     assert heads[:3] == [
-        "原文どおりの引用（答えになるかは確かめてください）",
-        "モデルが書いたもの（裏付けなし）",
+        "原文どおりの引用（回答になるかは確かめてください）",
+        "モデルが書いたもの（根拠なし）",
         "引用",
     ]
     quoted = page.xpath("//h3[1]/following-sibling::ul[1]//blockquote")

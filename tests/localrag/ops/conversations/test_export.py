@@ -59,17 +59,17 @@ def test_everything_an_answer_says_is_written(
         "### Derivation\n1. 渡し舟、定員: **十二人** [1] (triples)\n"
         "2. 渡し舟、船長: **not found** (triples, the model alone)\n",
         "\\=\\> 10 \\< 12\n### Citations\n",
-        "1. 渡し舟法 第八条\n   > 渡し守は\n   `F1#8.1` · as of 2026-04-01\n",
+        "1. 渡し舟法 第八条\n   > 渡し守は\n   `F1#8.1` · in force from 2026-04-01\n",
         "2. **rejected**: F1#9 (the quotation is not in the passage)\n   > ない文\n",
     ):
         assert part in text, text
     japanese = written(conversations, talk, "ja")
     for part in (
         "## 質問 1\n",
-        " · 4.2 秒\n**このコーパスにない法令**：会社法\n**裏付けなし**：",
+        " · 4.2 秒\n**このコーパスにない法令**：会社法\n**根拠なし**：",
         "[1][2 却下]\n",
         "  - この数が引用した文にありません：二メートル\n",
-        "`F1#8.1` · 2026-04-01 時点\n",
+        "`F1#8.1` · 2026-04-01 施行\n",
         "2. 渡し舟、船長：**該当なし**（知識（三つ組）、モデルのみ）\n",
         "2. **却下**：F1#9（引用文が出典にありません）\n",
         "### 引用\n",
@@ -85,10 +85,10 @@ def test_a_quotation_of_another_law_says_so(conversations: Conversations) -> Non
     )
     answer = Answer("渡し守は", (beside,), Status.QUOTED, Trace(), absent=("会社法",))
     conversations.finish(turn.id, answer, 1)
-    assert "`F1#8.1` · as of 2026-04-01 · of a law not named in the question" in written(
+    assert "`F1#8.1` · in force from 2026-04-01 · of a law not named in the question" in written(
         conversations, talk
     )
-    assert "`F1#8.1` · 2026-04-01 時点 · 質問の法令とは別の法令" in written(
+    assert "`F1#8.1` · 2026-04-01 施行 · 質問の法令とは別の法令" in written(
         conversations, talk, "ja"
     )
 
