@@ -45,9 +45,9 @@ from localrag.check.cases import (
     turned_round,
     without_naming,
 )
-from localrag.check.cells import Cell, Cells, said_besides
+from localrag.check.cells import Cell, TableCells, said_besides
 from localrag.check.law_texts import LawTexts
-from localrag.check.laws import Cited, cited_within
+from localrag.check.laws import CitedRange, cited_within
 from localrag.check.quotations import Quoted
 from localrag.check.source import Flow
 from localrag.check.types import Finding, Part, Verdict
@@ -142,14 +142,14 @@ class Statement:
     start: int  # start, end: span in the flowing text
     end: int
     text: str  # the sentence, with blanks for citations
-    cited: tuple[Cited, ...]  # the provisions
+    cited: tuple[CitedRange, ...]  # the provisions
     quotes_others: bool  # whether it quotes other texts: a judgment, a contract
     is_beside: bool = False  # whether it is a cell and the citation is in the next one
     is_listed: bool = False  # whether it is a list item and the citation is in the line above
 
 
 def statements_of(
-    text: str, cited: Sequence[Cited], quoted: Sequence[Quoted], cells: Cells
+    text: str, cited: Sequence[CitedRange], quoted: Sequence[Quoted], cells: TableCells
 ) -> Iterator[Statement]:
     """Return the sentences with a statement about cited provisions."""
     quotes = [one.start for one in quoted]
@@ -182,7 +182,7 @@ def statements_of(
             yield Statement(start, end, said, tuple(named or found), others, bool(named))
 
 
-def _listed(text: str, cited: Sequence[Cited], quotes: Sequence[int]) -> Iterator[Statement]:
+def _listed(text: str, cited: Sequence[CitedRange], quotes: Sequence[int]) -> Iterator[Statement]:
     """Yield the items below a line such as 次のとおりである."""
     for opening in _OPENS_LIST.finditer(text):
         named = cited_within(cited, opening.start(), opening.end())
@@ -196,10 +196,10 @@ def _listed(text: str, cited: Sequence[Cited], quotes: Sequence[int]) -> Iterato
 
 
 def _named_beside(
-    cells: Cells, cited: Sequence[Cited], quotes: Sequence[int]
-) -> Mapping[Cell | None, Sequence[Cited]]:
+    cells: TableCells, cited: Sequence[CitedRange], quotes: Sequence[int]
+) -> Mapping[Cell | None, Sequence[CitedRange]]:
     """Yield the cells next to a cell of citations; none between two such cells."""
-    found: dict[Cell | None, Sequence[Cited]] = {}
+    found: dict[Cell | None, Sequence[CitedRange]] = {}
     for cell in (one for row in cells.rows for one in row):
         named, others = cells.naming(cell, cited), cells.beside(cell)
         quoting = (bisect_left(quotes, one.end) > bisect_left(quotes, one.start) for one in others)
@@ -331,7 +331,9 @@ def _otherwise(instead: Instead) -> Fact:
     return Fact(FactKind.SAID_OTHERWISE, words=instead.words, instead=instead.there)
 
 
-def _elsewhere(said: str, share: float, cited: Sequence[Cited], law: str, texts: LawTexts) -> str:
+def _elsewhere(
+    said: str, share: float, cited: Sequence[CitedRange], law: str, texts: LawTexts
+) -> str:
     """Return the other article with these words; "" also if the cited one refers on (準用)."""
     words = without_naming(letters(said)).strip("。()")
     laws = dict.fromkeys(law_id for one in cited for law_id in one.laws)
@@ -435,7 +437,7 @@ def _is_in_order(said: str, sentences: Sequence[str]) -> bool:
     return len(told) <= 1 or all(any(same_figure(one, other) for other in there) for one in told)
 
 
-def _sentences_of(cited: Sequence[Cited], texts: LawTexts) -> list[str]:
+def _sentences_of(cited: Sequence[CitedRange], texts: LawTexts) -> list[str]:
     """Return the provisions of some citations, ready to compare."""
     parts: dict[Target, tuple[str, ...]] = {}
     for one in cited:
@@ -449,7 +451,7 @@ def _sentences_of(cited: Sequence[Cited], texts: LawTexts) -> list[str]:
     ]
 
 
-def _is_of_proviso(cited: Cited) -> bool:
+def _is_of_proviso(cited: CitedRange) -> bool:
     return bool(cited.parts) and all(part.startswith(("ただし", "但")) for part in cited.parts)
 
 

@@ -41,7 +41,7 @@ class AskedQuestion(BaseModel):
     before: str  # SHA-256 of the line before
 
 
-class Chain(NamedTuple):
+class CheckedChain(NamedTuple):
     """The number of questions in a journal, and the digest of its last line."""
 
     questions: int
@@ -88,7 +88,7 @@ def write_down(
         ) from error
 
 
-def checked(workspace: Workspace) -> Chain:
+def checked(workspace: Workspace) -> CheckedChain:
     """Check the chain of the journal. Raises `StoreError` or `StorageError`."""
     path = journal_of(workspace)
     before, count = _FIRST, 0
@@ -111,7 +111,7 @@ def checked(workspace: Workspace) -> Chain:
             path=path,
             problem=error,
         ) from error
-    return Chain(count, before)
+    return CheckedChain(count, before)
 
 
 def _journal(path: Path) -> Journal[AskedQuestion]:

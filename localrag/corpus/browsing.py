@@ -36,7 +36,7 @@ Answer = TypeVar("Answer")
 _MOST = 10_000
 
 
-class Memory:
+class LookupCache:
     """A cache of look-ups in one database, by name and question.
 
     It keeps answers only inside `holding`, so a reader outside always sees the latest write.
@@ -157,7 +157,7 @@ class Browsing:
 
     def __init__(self, database: Database) -> None:
         self._db = database
-        self._memory = Memory(database)
+        self._memory = LookupCache(database)
         self._facets: Facets | None = None
         self._facets_made_of: tuple[int, int] | None = None
 
@@ -178,7 +178,7 @@ class Browsing:
         return Ages(laws, old, newest, *(oldest or ("", "")))
 
     def holding(self) -> AbstractContextManager[None]:
-        """Cache documents and passages looked up inside; see `Memory.holding`."""
+        """Cache documents and passages looked up inside; see `LookupCache.holding`."""
         return self._memory.holding()
 
     def kept(self, name: str, make: Callable[[], Answer]) -> Answer:

@@ -58,7 +58,7 @@ _OF_PROMPT = re.compile(
 _ID = 12
 
 
-class _Reply(BaseModel):
+class _QueryReply(BaseModel):
     query: Annotated[str, Field(min_length=1, max_length=_LONGEST)]
 
 
@@ -227,7 +227,12 @@ class _QueryWriter:
         messages = self._messages(group)
         try:
             reply = ask(
-                self._model, self._settings, messages, _Reply, self._report.calls.append, PROMPT
+                self._model,
+                self._settings,
+                messages,
+                _QueryReply,
+                self._report.calls.append,
+                PROMPT,
             )
         except ModelUnusable as error:
             if error.kind != ReplyInvalid.__name__:

@@ -29,7 +29,7 @@ from localrag.law.provisions import LABEL
 from localrag.prepare.layers import (
     DerivedRow,
     DerivedText,
-    Job,
+    LayerJob,
     Made,
     Outcome,
     Span,
@@ -115,7 +115,7 @@ class Rewriter:
     def __init__(self, model: ChatModel, settings: ChatConfig) -> None:
         self._writer = LayerWriter(model, settings, PROMPT, _VERSION)
 
-    def jobs(self, document: Document) -> Iterator[Job]:
+    def jobs(self, document: Document) -> Iterator[LayerJob]:
         """The sentences of a document in order, so that a model reads the document only once."""
         spans = prose_spans(document)
         longest = max((end - start for start, end in spans), default=0)
@@ -125,7 +125,7 @@ class Rewriter:
             span = Span(start, end)
             source = digest(document.text[start:end])
             make = partial(written, self._made, parts, span)
-            yield Job(document.id, span, source, made_of, make)
+            yield LayerJob(document.id, span, source, made_of, make)
 
     def _made(self, calls: list[ModelCall], parts: Parts, span: Span) -> Made:
         document = parts.document
@@ -267,14 +267,16 @@ def adds_or_loses(text: str, sentence: str, around: str, title: str) -> bool:
     )
 
 
-def sentence_jobs(store: CorpusStore, document: Document) -> Iterator[Job]:
+def sentence_jobs(store: CorpusStore, document: Document) -> Iterator[LayerJob]:
     """The sentences of any document, as they are."""
     for span in sentence_spans(store, document):
         source = digest(document.text[span.start : span.end])
-        yield Job(document.id, span, source, source, partial(_as_made, Made(Outcome.UNCHANGED)))
+        yield LayerJob(
+            document.id, span, source, source, partial(_as_made, Made(Outcome.UNCHANGED))
+        )
 
 
-def statute_jobs(store: CorpusStore, law: Document) -> Iterator[Job]:
+def statute_jobs(store: CorpusStore, law: Document) -> Iterator[LayerJob]:
     """The sentences of a statute, with the cited provisions and laws written out."""
     # A law names a few others repeatedly.
     title_of = cache(lambda law_id: store.document(law_id).title)
@@ -287,7 +289,7 @@ def statute_jobs(store: CorpusStore, law: Document) -> Iterator[Job]:
             made = Made(Outcome.MADE, (DerivedText(text),))
         # The text is made here: finding out whether it exists takes as long.
         made_of = digest(_VERSION, text)
-        yield Job(law.id, span, digest(piece.text), made_of, partial(_as_made, made))
+        yield LayerJob(law.id, span, digest(piece.text), made_of, partial(_as_made, made))
 
 
 def _as_made(made: Made) -> Made:
@@ -377,14 +379,14 @@ class Questioner:
         self._writer = LayerWriter(model, settings, QUESTIONS_PROMPT, _QUESTIONS_VERSION)
         self._rewritten = rewritten
 
-    def jobs(self, document: Document) -> Iterator[Job]:
+    def jobs(self, document: Document) -> Iterator[LayerJob]:
         """The rewritten sentences of a document, in order."""
         for row in self._rewritten.get(document.id, ()):
             sentence = document.text[row.start : row.end]
             (rewritten, *_), *_ = row.texts
             made_of = digest(self._writer.recipe, sentence, rewritten)
             make = partial(written, self._made, sentence, rewritten)
-            yield Job(document.id, Span(row.start, row.end), digest(sentence), made_of, make)
+            yield LayerJob(document.id, Span(row.start, row.end), digest(sentence), made_of, make)
 
     def _made(self, calls: list[ModelCall], sentence: str, rewritten: str) -> Made:
         messages = prompt(

@@ -134,7 +134,7 @@ class Made(NamedTuple):
     problem: Fact | None = None  # of `Outcome.MALFORMED`; else None
 
 
-class Job(NamedTuple):
+class LayerJob(NamedTuple):
     """The work for one row."""
 
     document: str  # document, span, source, rests_on, questions: as in `DerivedRow`

@@ -30,7 +30,7 @@ from localrag.prepare.layers import (
     SYNTHETIC_QA,
     DerivedLayer,
     DerivedRow,
-    Job,
+    LayerJob,
     Made,
     Outcome,
     require,
@@ -64,7 +64,7 @@ class _Maker(Protocol):
     def units(self) -> Iterator[str]:
         """The ids of documents, or the names of summaries."""
 
-    def jobs(self, unit: str) -> Iterator[Job]:
+    def jobs(self, unit: str) -> Iterator[LayerJob]:
         """The jobs of one unit, in order."""
 
 
@@ -112,7 +112,7 @@ class LayerReport:
             characters, seconds = characters - self._first_characters, seconds - self._first_seconds
         return left * seconds / characters if characters else 0.0
 
-    def look(self, job: Job, *, is_made: bool) -> None:
+    def look(self, job: LayerJob, *, is_made: bool) -> None:
         """Count a job before the work."""
         self.jobs += 1
         self.earlier += is_made
@@ -275,25 +275,25 @@ def tell_apart(store: CorpusStore, layer: DerivedLayer) -> None:
 
 
 class _ByDocument:
-    def __init__(self, store: CorpusStore, jobs: Callable[[Document], Iterator[Job]]) -> None:
+    def __init__(self, store: CorpusStore, jobs: Callable[[Document], Iterator[LayerJob]]) -> None:
         self._store = store
         self._jobs = jobs
 
     def units(self) -> Iterator[str]:
         return (info.id for info in self._store.documents())
 
-    def jobs(self, unit: str) -> Iterator[Job]:
+    def jobs(self, unit: str) -> Iterator[LayerJob]:
         return self._jobs(self._store.read(unit))
 
 
 def _rewriting(
     store: CorpusStore, model: _LazyModel, by: By
-) -> Callable[[Document], Iterator[Job]]:
+) -> Callable[[Document], Iterator[LayerJob]]:
     """Rewrites each document by model or resolver."""
     # Statutes alone need no model.
     rewriter = cache(lambda: Rewriter(model.model, model.settings))
 
-    def jobs(document: Document) -> Iterator[Job]:
+    def jobs(document: Document) -> Iterator[LayerJob]:
         if document.kind == "law" and by != "model":
             return statute_jobs(store, document)
         return iter(()) if by == "statutes" else rewriter().jobs(document)
@@ -377,16 +377,16 @@ class _LayerRun:
                 missing.append(unit)
         return missing
 
-    def _open(self, units: Iterable[str]) -> Iterator[Job]:
+    def _open(self, units: Iterable[str]) -> Iterator[LayerJob]:
         for unit in units:
             for job in self._maker.jobs(unit):
                 if not self._is_made(job):
                     yield job
 
-    def _is_made(self, job: Job) -> bool:
+    def _is_made(self, job: LayerJob) -> bool:
         return self._made_of.get((job.document, job.span.start)) == job.made_of
 
 
-def _timed(job: Job) -> tuple[Made, float]:
+def _timed(job: LayerJob) -> tuple[Made, float]:
     started = perf_counter()
     return job.make(), perf_counter() - started

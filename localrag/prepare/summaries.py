@@ -30,7 +30,7 @@ from localrag.prepare.layers import (
     SYNTHETIC_QA,
     DerivedLayer,
     DerivedText,
-    Job,
+    LayerJob,
     Made,
     Outcome,
     Span,
@@ -133,13 +133,13 @@ class Summariser:
         """The combinations of metadata, in words."""
         return iter(self._combined)
 
-    def jobs(self, unit: str) -> Iterator[Job]:
+    def jobs(self, unit: str) -> Iterator[LayerJob]:
         """The one job of a combination."""
         labels, documents = self._combined[unit]
         rows = [row for document in documents for row in self._asked[document]]
         questions = [question for row in rows for question in row.questions]
         source = digest(*questions)
-        yield Job(
+        yield LayerJob(
             unit,
             Span(0, sum(map(len, questions))),
             source,

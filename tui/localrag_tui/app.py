@@ -18,7 +18,7 @@ from localrag.corpus.workspace import Workspace
 from localrag.errors import ConfigError
 from localrag.language import N_, _, ngettext
 from localrag.text.harmless import cut, one_line
-from localrag_tui.screen import Dialogue, Kept, WorkbenchScreen
+from localrag_tui.screen import Dialogue, KeptState, WorkbenchScreen
 from localrag_tui.shell.bars import SCREENS
 from localrag_tui.shell.base import BaseApp, abridged
 from localrag_tui.shell.keys import key_of, needed, normal, spelled, usable
@@ -137,7 +137,7 @@ class Workbench(BaseApp):
             if usable(keys) and not (id_ in first and needed(keys, ()))
         }
         self.set_keymap(self.keymap)
-        self._kept: dict[str, Kept] = {}
+        self._kept: dict[str, KeptState] = {}
         self._making_anew = asyncio.Lock()
         self._leaving_form: Screen[object] | None = None
 

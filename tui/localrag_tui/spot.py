@@ -55,7 +55,7 @@ class Visit:
     preview: bool = False  # whether it was only a preview, to be replaced by the next place
 
 
-class History:
+class VisitHistory:
     """The visits of one pane, with the current one."""
 
     def __init__(self) -> None:

@@ -18,7 +18,7 @@ from localrag.corpus.readers.bounds import TEXT, Lines, check_memory, complete
 from localrag.corpus.readers.prose import prose
 from localrag.corpus.readers.text import cell, decode_terse
 from localrag.corpus.readers.triples import holds_triples_tsv, read_triples_tsv
-from localrag.corpus.readers.types import Limits, Mark, ReadFailure
+from localrag.corpus.readers.types import Limits, ReadFailure, ResumePoint
 from localrag.corpus.types import Document
 from localrag.errors import InputError
 from localrag.language import N_
@@ -173,7 +173,9 @@ def read_csv(name: str, data: bytes, limits: Limits) -> Iterator[Document]:
     yield _document(name, decode_terse(data), _SEPARATORS)
 
 
-def read_tsv(name: str, lines: Lines, limits: Limits) -> Iterator[Document | ReadFailure | Mark]:
+def read_tsv(
+    name: str, lines: Lines, limits: Limits
+) -> Iterator[Document | ReadFailure | ResumePoint]:
     """Read triples, one per line, or another table as one document."""
     if not lines.first.startswith(_WIDE) and holds_triples_tsv(lines):
         yield from read_triples_tsv(name, lines, limits)

@@ -50,13 +50,13 @@ _RECEIVED = TypeAdapter(dict[str, Received])
 
 
 @dataclass(frozen=True, slots=True)
-class Shelf:
+class DatasetFolder:
     """The folder of one dataset. It may be missing."""
 
     folder: Path
 
     @classmethod
-    def of(cls, workspace: Workspace, name: str) -> "Shelf":
+    def of(cls, workspace: Workspace, name: str) -> "DatasetFolder":
         """The folder of a dataset by name. Raises `UsageError`."""
         return cls(workspace.datasets / workspace.corpus(name).name)
 

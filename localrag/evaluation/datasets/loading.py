@@ -23,7 +23,7 @@ from localrag.evaluation.datasets.keeping import (
     PASSING,
     RESERVED,
     UNDECLARED,
-    Shelf,
+    DatasetFolder,
     content_of,
     digest,
     require_hash,
@@ -77,7 +77,7 @@ def _own(workspace: Workspace) -> Iterator[Dataset | InputError]:
     for path in sorted(workspace.datasets.glob(f"*/{DECLARATION}")):
         # Skip folders with an invalid name, such as copies made by hand.
         with suppress(UsageError):
-            name = Shelf.of(workspace, path.parent.name).folder.name
+            name = DatasetFolder.of(workspace, path.parent.name).folder.name
             try:
                 yield read_declaration(path, name)
             except InputError as problem:
@@ -95,7 +95,7 @@ def find(workspace: Workspace, name_or_path: str) -> FoundDataset:
     if path.suffix.lower() in _TABLES:
         return FoundDataset(_undeclared(path), path.parent)
     _refuse_sheet(path)
-    shelf = Shelf.of(workspace, name_or_path)
+    shelf = DatasetFolder.of(workspace, name_or_path)
     if name_or_path in declared():
         return FoundDataset(declared()[name_or_path], shelf.folder)
     if (shelf.folder / DECLARATION).is_file():
@@ -271,7 +271,7 @@ def _require_unchanged(
 ) -> None:
     path = str(folder / split.file)
     require_hash(path, content, split.sha256, dataset.name, UNDECLARED, _AGAIN)
-    arrival = Shelf(folder).received().get(split.file) if recorded else None
+    arrival = DatasetFolder(folder).received().get(split.file) if recorded else None
     if arrival:
         require_hash(path, content, arrival.sha256, dataset.name, _UNRECORDED, _AGAIN)
 

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from localrag.corpus.types import Triple
 from localrag.errors import InputError
 from localrag.evaluation.measures.answers import char_f1, exact, folded, normalised
-from localrag.evaluation.types import Measure, Question, Verdict
+from localrag.evaluation.types import AnswerVerdict, Measure, Question
 from localrag.language import N_
 from localrag.text.facts import Fact, FactKind
 
@@ -242,7 +242,7 @@ def measure(
     }
 
 
-def verdict(answer: str, derivation: Sequence[Triple], question: Question) -> Verdict:
+def verdict(answer: str, derivation: Sequence[Triple], question: Question) -> AnswerVerdict:
     """Whether an answer and its derivation are right, by comparison; the rule is localrag's own.
 
     The answer is right if it is equal after `folded`; NA if nothing is left. The derivation is
@@ -251,8 +251,8 @@ def verdict(answer: str, derivation: Sequence[Triple], question: Question) -> Ve
     wrong, so shares of right ones are lower bounds.
     """
     if not folded(answer):
-        return Verdict.NA
-    return Verdict.of(
+        return AnswerVerdict.NA
+    return AnswerVerdict.of(
         answer=folded(answer) == folded(question.answer),
         derivation=_links(question.derivation) <= _links(derivation),
     )

@@ -34,9 +34,9 @@ from localrag.evaluation.optimize.types import (
     Leaked,
     Listener,
     Objective,
+    OptimisationOutcome,
     OptimisationPlan,
     OptimisationProgress,
-    Outcome,
     Reported,
     Reporting,
     Rollout,
@@ -179,7 +179,7 @@ def optimise(
     *,
     restart: bool = False,
     on_event: Listener = ignore,
-) -> Outcome:
+) -> OptimisationOutcome:
     """Optimise the instruction for writing queries, and save the best one.
 
     A stopped run continues with the same candidates as an unbroken one, and keeps its outcomes
@@ -246,7 +246,7 @@ class _Run:
     reflecting: MethodResources
     on_event: Listener
     restart: bool
-    outcome: Outcome | None = None
+    outcome: OptimisationOutcome | None = None
     _notes: set[Fact] = field(default_factory=set)
     _end: str = _STOPPED
 
@@ -304,7 +304,7 @@ class _Run:
         if not adapter.candidates or (earlier and earlier.calls > self.spending.calls):
             return
         scores = [candidate.score for candidate in adapter.candidates]
-        self.outcome = Outcome(
+        self.outcome = OptimisationOutcome(
             name=plan.name,
             end=self._end,
             candidates=tuple(adapter.candidates),
@@ -350,7 +350,9 @@ class _Run:
         )
         self.folder.write(self.outcome)
 
-    def _provenance(self, outcome: Outcome, digest: str) -> dict[str, str | int | float | bool]:
+    def _provenance(
+        self, outcome: OptimisationOutcome, digest: str
+    ) -> dict[str, str | int | float | bool]:
         plan, questions = self.plan, self.material.questions
         return {
             "digest": digest,

@@ -13,10 +13,10 @@ from localrag.evaluation.report.measured import (
     Costs,
     GoldShown,
     Measured,
-    Note,
     Position,
     Recall,
     Refusals,
+    TraceNote,
     answers_of,
     apart,
     baselines,
@@ -67,7 +67,7 @@ class EntryFigures:
     costs: Costs | None  # None without questions
     failures: Mapping[str, int]
     causes: Mapping[Cause, int]
-    notes: Sequence[Note]  # notes of the traces, and their number of answers
+    notes: Sequence[TraceNote]  # notes of the traces, and their number of answers
     published: Sequence[Published]  # figures of others for this method
     measured: Measured | None  # figures of answers in free text; None for choices
     apart: Mapping[str, Mapping[str, Measured]]  # the same by group and value, for those in `APART`

@@ -110,7 +110,7 @@ def batch(tell: Tell, order: BatchOrder) -> JobOutcome:
     from localrag.ops.batch import run
 
     workspace, config = _place(order)
-    with _Told(tell) as told:
+    with _RunLog(tell) as told:
         report: BatchReport = run(
             workspace,
             order.corpus,
@@ -132,7 +132,7 @@ def estimate(tell: Tell, order: BatchOrder) -> "BatchEstimate":
     from localrag.ops.batch import estimate
 
     workspace, config = _place(order)
-    with _Told(tell) as told:
+    with _RunLog(tell) as told:
         return estimate(
             workspace,
             order.corpus,
@@ -161,7 +161,7 @@ def evaluation(tell: Tell, order: EvaluationOrder) -> JobOutcome:
             tell(FolderMade(str(next(folders))))
         told(event)
 
-    with _Told(tell) as told:
+    with _RunLog(tell) as told:
         finished = evaluate(asks, run=order.run, retry_failed=order.retry_failed, on_event=listen)
     tell(FolderMade(str(finished.folder)))
     asked = _("{n} asked now; the report is written").format(n=f"{finished.asked:,}")
@@ -225,7 +225,7 @@ def _place(order: BatchOrder) -> tuple[Workspace, Config]:
 _PACKAGES = "localrag", "localrag_models", "localrag_indexes"
 
 
-class _Told(logging.Handler):
+class _RunLog(logging.Handler):
     """Passes events and warnings of a run to the screen, no more than can be read."""
 
     def __init__(self, tell: Tell) -> None:

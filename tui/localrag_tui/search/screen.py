@@ -23,7 +23,14 @@ from localrag.text.facts import Fact
 from localrag.text.harmless import harmless
 from localrag_tui.library import Library
 from localrag_tui.screen import WorkbenchScreen
-from localrag_tui.search.filters import Facets, FilterChips, FilterDialogue, facets, in_words, kept
+from localrag_tui.search.filters import (
+    CorpusValues,
+    FilterChips,
+    FilterDialogue,
+    facets,
+    in_words,
+    kept,
+)
 from localrag_tui.search.results import (
     Results,
     StageColumns,
@@ -386,10 +393,10 @@ class SearchScreen(WorkbenchScreen):
 
     def __init__(self) -> None:
         super().__init__()
-        self._known: Facets | None = None
+        self._known: CorpusValues | None = None
         self._has_hits = False
         self._arrived = True
-        self._searched: tuple[Library, date, Facets, str] | None = None
+        self._searched: tuple[Library, date, CorpusValues, str] | None = None
         self._filters = self.bench.memory.choices.filters
         self._field = SearchField(self.bench.memory.choices.search)
         self._chips = FilterChips()
