@@ -31,8 +31,8 @@ from localrag.prepare.layers import (
     DerivedText,
     LayerJob,
     Made,
-    Outcome,
     Span,
+    UnitOutcome,
     digest,
 )
 from localrag.prepare.making import (
@@ -141,10 +141,10 @@ class Rewriter:
         for one in (text, sentence):
             full = with_names(one, named, f"{title} {shown}")
             if not adds_nothing(full, sentence) and not adds_or_loses(full, sentence, shown, title):
-                return Made(Outcome.MADE, (DerivedText(full),))
+                return Made(UnitOutcome.MADE, (DerivedText(full),))
         if adds_or_loses(text, sentence, shown, title):
-            return Made(Outcome.REFUSED, refused=text)
-        return Made(Outcome.UNCHANGED)
+            return Made(UnitOutcome.REFUSED, refused=text)
+        return Made(UnitOutcome.UNCHANGED)
 
     def _messages(self, document: Document, around: Span, sentence: str) -> tuple[Message, ...]:
         # A straight quotation mark would end the JSON string that the model writes.
@@ -272,7 +272,7 @@ def sentence_jobs(store: CorpusStore, document: Document) -> Iterator[LayerJob]:
     for span in sentence_spans(store, document):
         source = digest(document.text[span.start : span.end])
         yield LayerJob(
-            document.id, span, source, source, partial(_as_made, Made(Outcome.UNCHANGED))
+            document.id, span, source, source, partial(_as_made, Made(UnitOutcome.UNCHANGED))
         )
 
 
@@ -284,9 +284,9 @@ def statute_jobs(store: CorpusStore, law: Document) -> Iterator[LayerJob]:
     for article, piece in statute_sentences(store, law):
         span = Span(piece.start, piece.end)
         text = _written_out(law, span, references_of(article.locator), title_of)
-        made = Made(Outcome.UNCHANGED)
+        made = Made(UnitOutcome.UNCHANGED)
         if text != piece.text:
-            made = Made(Outcome.MADE, (DerivedText(text),))
+            made = Made(UnitOutcome.MADE, (DerivedText(text),))
         # The text is made here: finding out whether it exists takes as long.
         made_of = digest(_VERSION, text)
         yield LayerJob(law.id, span, digest(piece.text), made_of, partial(_as_made, made))
@@ -407,9 +407,9 @@ class Questioner:
             )
         )
         if kept or not reply.pairs:
-            return Made(Outcome.MADE if kept else Outcome.UNCHANGED, kept)
+            return Made(UnitOutcome.MADE if kept else UnitOutcome.UNCHANGED, kept)
         refused = "\n".join(f"{pair.question}\t{pair.answer}" for pair in reply.pairs)
-        return Made(Outcome.REFUSED, refused=refused)
+        return Made(UnitOutcome.REFUSED, refused=refused)
 
 
 def _completes(pair: _CompletionPair, sentence: str, rewritten: str) -> bool:

@@ -56,7 +56,7 @@ SEARCHED = (SENTENCES, DECONTEXTUALIZED, QUESTIONS, SYNTHETIC_QA)
 """The searched layers."""
 
 
-class Outcome(StrEnum):
+class UnitOutcome(StrEnum):
     """The outcome for a sentence, or another unit; without a text a sentence stays as it is.
 
     `UNCHANGED`: it can be read alone. `REFUSED`: code refused all texts of the model, with new
@@ -91,8 +91,8 @@ class DerivedRow:
     end: int
     source: str  # digest of the text at the span, or of the questions
     made_of: str  # digest of all sources
-    outcome: Outcome  # of the work
-    texts: tuple[DerivedText, ...] = ()  # only for `Outcome.MADE`
+    outcome: UnitOutcome  # of the work
+    texts: tuple[DerivedText, ...] = ()  # only for `UnitOutcome.MADE`
     refused: str = ""  # refused texts, a line each
     # prompt, cached, completion: tokens; `cached` are part of `prompt`, read before
     prompt: int = 0
@@ -126,12 +126,12 @@ class Span(NamedTuple):
 class Made(NamedTuple):
     """The result of a job; `outcome`, `texts`, `refused` and `labels` as in `DerivedRow`."""
 
-    outcome: Outcome
+    outcome: UnitOutcome
     texts: tuple[DerivedText, ...] = ()
     refused: str = ""
     calls: Sequence[ModelCall] = ()  # of the model
     labels: tuple[Label, ...] = ()
-    problem: Fact | None = None  # of `Outcome.MALFORMED`; else None
+    problem: Fact | None = None  # of `UnitOutcome.MALFORMED`; else None
 
 
 class LayerJob(NamedTuple):
@@ -184,7 +184,7 @@ def unreadable(error: ModelUnusable, calls: Sequence[ModelCall]) -> Made:
         raise error
     problem = calls[-1].problem if calls and error.kind == ReplyInvalid.__name__ else None
     problem = problem or Fact(FactKind.MODEL_FAILED, cause=error.cause)
-    return Made(Outcome.MALFORMED, calls=calls, problem=problem)
+    return Made(UnitOutcome.MALFORMED, calls=calls, problem=problem)
 
 
 _ROWS = TypeAdapter(DerivedRow)

@@ -32,7 +32,7 @@ from localrag.prepare.layers import (
     DerivedRow,
     LayerJob,
     Made,
-    Outcome,
+    UnitOutcome,
     require,
 )
 from localrag.prepare.metadata import SHIPPED, Categories, Sorter, keep, kept, propose
@@ -80,7 +80,7 @@ class LayerReport:
     jobs: int = 0  # all rows to make, also of earlier runs
     earlier: int = 0  # made by earlier runs
     made: int = 0  # in this run
-    outcomes: Counter[Outcome] = field(default_factory=Counter)  # of this run
+    outcomes: Counter[UnitOutcome] = field(default_factory=Counter)  # of this run
     # places of malformed replies, by document and first character; the first hundred
     malformed: list[tuple[str, int]] = field(default_factory=list)
     problems: Counter[Fact] = field(default_factory=Counter)  # the reasons, with counts
@@ -128,7 +128,7 @@ class LayerReport:
         self._made_characters += row.end - row.start
         if self.made == 1:
             self._first_characters, self._first_seconds = self._made_characters, seconds
-        if row.outcome is Outcome.MALFORMED and len(self.malformed) < _NAMED:
+        if row.outcome is UnitOutcome.MALFORMED and len(self.malformed) < _NAMED:
             self.malformed.append(row.place)
         if problem is not None:
             self.problems[problem] += 1
@@ -356,7 +356,7 @@ class _LayerRun:
                     report.jobs,
                     report.seconds,
                     report.earlier,
-                    report.outcomes[Outcome.MALFORMED],
+                    report.outcomes[UnitOutcome.MALFORMED],
                 )
             )
         if not dry_run:

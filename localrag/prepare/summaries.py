@@ -32,8 +32,8 @@ from localrag.prepare.layers import (
     DerivedText,
     LayerJob,
     Made,
-    Outcome,
     Span,
+    UnitOutcome,
     digest,
 )
 from localrag.prepare.making import LayerWriter, written
@@ -154,7 +154,9 @@ class Summariser:
     ) -> Made:
         refused: list[str] = []
         text = self._summed_up(named(labels) if labels else "", questions, calls, refused)
-        outcome, texts = (Outcome.MADE, (DerivedText(text),)) if text else (Outcome.REFUSED, ())
+        outcome, texts = (
+            (UnitOutcome.MADE, (DerivedText(text),)) if text else (UnitOutcome.REFUSED, ())
+        )
         return Made(outcome, texts, "\n".join(refused), labels=labels)
 
     def _summed_up(

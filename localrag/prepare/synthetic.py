@@ -20,7 +20,7 @@ from localrag.corpus.config import ChatConfig
 from localrag.corpus.store import CorpusStore
 from localrag.corpus.types import Document
 from localrag.prepare.decontextualized import brings_particulars, curly, pointing_words
-from localrag.prepare.layers import DerivedText, LayerJob, Made, Outcome, Span, digest
+from localrag.prepare.layers import DerivedText, LayerJob, Made, Span, UnitOutcome, digest
 from localrag.prepare.making import LayerWriter, Parts, sentence_spans, written
 from localrag.search.question.asked import interrogative_of
 from localrag.search.types import ModelCall
@@ -84,8 +84,8 @@ class AnswerWriter:
                 else:
                     kept.setdefault(letters_of(text.text), text)
         if kept:
-            return Made(Outcome.MADE, tuple(kept.values()), "\n".join(refused))
-        outcome = Outcome.REFUSED if refused else Outcome.UNCHANGED
+            return Made(UnitOutcome.MADE, tuple(kept.values()), "\n".join(refused))
+        outcome = UnitOutcome.REFUSED if refused else UnitOutcome.UNCHANGED
         return Made(outcome, refused="\n".join(refused))
 
 

@@ -8,11 +8,11 @@ from typing import NamedTuple, TypeVar
 
 from localrag.evaluation.report.claims import Verdicts, always, commonest, verdicts
 from localrag.evaluation.report.measured import (
+    AnswerMeasures,
     Answers,
     Baseline,
     Costs,
     GoldShown,
-    Measured,
     Position,
     Recall,
     Refusals,
@@ -69,8 +69,10 @@ class EntryFigures:
     causes: Mapping[Cause, int]
     notes: Sequence[TraceNote]  # notes of the traces, and their number of answers
     published: Sequence[Published]  # figures of others for this method
-    measured: Measured | None  # figures of answers in free text; None for choices
-    apart: Mapping[str, Mapping[str, Measured]]  # the same by group and value, for those in `APART`
+    measured: AnswerMeasures | None  # figures of answers in free text; None for choices
+    apart: Mapping[
+        str, Mapping[str, AnswerMeasures]
+    ]  # the same by group and value, for those in `APART`
     # of answerable (yes) and unanswerable questions (no); may be empty
     refusals: Mapping[str, Refusals]
     judging: Costs | None  # cost of a verdict; None without a judge

@@ -12,7 +12,7 @@ from localrag.evaluation.report.document import (
     estimate,
 )
 from localrag.evaluation.report.figures import EntryFigures
-from localrag.evaluation.report.measured import Costs, GoldShown, Measured, Searched
+from localrag.evaluation.report.measured import AnswerMeasures, Costs, GoldShown, Searched
 from localrag.evaluation.statistics import Estimate
 from localrag.evaluation.types import DETERMINISTIC, JUDGE, AnswerVerdict, StageReading
 from localrag.language import N_, _
@@ -66,7 +66,7 @@ _WITHOUT = {
     StageReading.NOT_FOUND: N_("without: not found"),
 }
 
-_Row = tuple[str, str, Measured]
+_Row = tuple[str, str, AnswerMeasures]
 """A name of an entry, of a group of its questions, and what these come to."""
 
 

@@ -306,7 +306,7 @@ class Searched:
 
 
 @dataclass(frozen=True, slots=True)
-class Measured:
+class AnswerMeasures:
     """Measures of answers to some questions."""
 
     n: int
@@ -321,12 +321,12 @@ class Measured:
     unsought: int
 
 
-def measured(answers: Answers) -> Measured | None:
+def measured(answers: Answers) -> AnswerMeasures | None:
     """Measures over all questions of an entry; None for choices."""
     return _of([answers.by_question[question.id] for question in answers.questions])
 
 
-def apart(answers: Answers) -> dict[str, dict[str, Measured]]:
+def apart(answers: Answers) -> dict[str, dict[str, AnswerMeasures]]:
     """Measures by group and value, for the groups in `APART`."""
     groups: dict[str, dict[str, list[Sequence[Result]]]] = {}
     for question in answers.questions:
@@ -340,13 +340,13 @@ def apart(answers: Answers) -> dict[str, dict[str, Measured]]:
     }
 
 
-def _of(asked: Sequence[Sequence[Result]]) -> Measured | None:
+def _of(asked: Sequence[Sequence[Result]]) -> AnswerMeasures | None:
     results = [result for results in asked for result in results]
     names = dict.fromkeys(name for result in results for name in result.measures)
     not_found, quoted = (_mean(asked, _has(each)) for each in (Status.NOT_FOUND, Status.QUOTED))
     if not names or not_found is None or quoted is None:
         return None
-    return Measured(
+    return AnswerMeasures(
         n=len(asked),
         figures=_means(asked, {name: _figure(name) for name in names}),
         not_found=not_found,
