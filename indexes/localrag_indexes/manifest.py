@@ -126,7 +126,6 @@ class IndexManifest:
         return all(noted.get(name) == one for name, one in self._marks(folder).items())
 
     def _note(self, folder: Path) -> None:
-        """Note the comparison of these files, beside earlier ones."""
         before = _noted(folder)
         now = before | self._marks(folder)
         if now == before:

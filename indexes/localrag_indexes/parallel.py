@@ -181,7 +181,6 @@ class ProcessPool(ProcessPoolExecutor):
         self.started = context.started
 
     def submit(self, work: Callable[..., Any], /, *given: Any, **named: Any) -> "Future[Any]":
-        """Hand over some work. Raises `BrokenProcessPool`."""
         try:
             with _interrupts_held():
                 return super().submit(work, *given, **named)
@@ -262,7 +261,6 @@ class CarriedError:
 
     @classmethod
     def of(cls, error: Exception) -> Self:
-        """Make an error ready to travel."""
         name = type(error).__name__
         return cls(
             name,

@@ -202,7 +202,6 @@ def _numbered(name: LawNamed, flow: Flow, texts: LawTexts) -> Finding | None:
 def _lacking(
     name: LawNamed, former: Mapping[str, Sequence[str]], flow: Flow, texts: LawTexts
 ) -> Finding:
-    """Explain a name of no law in the corpus."""
     place = flow.place(name.start, name.end)
     verdict, title = Verdict.UNCHECKED, ""
     problem = Fact(FactKind.NO_SUCH_LAW, name=name.words)

@@ -268,7 +268,6 @@ def _parts(cited: CitedRange) -> tuple[str, ...]:
 def _part(
     part: str, cited: CitedRange, target: Target, texts: LawTexts
 ) -> tuple[Verdict, Fact | None]:
-    """Return the problem with a cited part; None if it exists."""
     passage = texts.at(target)
     has = passage is None or _has_part(part, passage, texts)
     if has:
@@ -344,7 +343,6 @@ def _heading(cited: CitedRange, passage: Passage, texts: LawTexts) -> Fact | Non
 
 
 def _caption(cited: CitedRange, target: Target, flow: Flow, texts: LawTexts) -> Fact | None:
-    """Return the problem with a caption after a citation, if another article has it."""
     article = texts.article(target)
     written = _CAPTION.match(flow.text, cited.end)
     if written is None or not article.locator.article:

@@ -345,7 +345,6 @@ class WrittenLaws(SpokenLaws):
         return _IN_A_SENTENCE.fullmatch(self._text, start, end) is not None
 
     def _spoken_of(self, position: int) -> Law:
-        """Return the laws a bare article may belong to: of its paragraph, else the latest."""
         here, _ = self._heard.in_line(position)
         if not here:
             last = next(iter(self._heard.recent(position)), None)
@@ -439,7 +438,6 @@ def cited_within(cited: Sequence[CitedRange], start: int, end: int) -> Sequence[
 
 
 def _named(text: str, names: LawNames) -> Iterator[LawNamed]:
-    """Return the laws named in each line, as spans of the text."""
     start = 0
     for line in text.split("\n"):
         for name in laws_in_any_state(line, names) if line.strip() else ():

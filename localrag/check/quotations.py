@@ -206,7 +206,6 @@ def _before(
 
 
 def _last_list(cited: Sequence[CitedRange], floor: int, end: int) -> tuple[CitedRange, ...]:
-    """Return the last citation before a place, with its list."""
     at = bisect_left(cited, end, key=lambda one: one.start) - 1
     while at >= 0 and cited[at].end >= end:
         at -= 1
@@ -385,7 +384,6 @@ def _in_order(text: str, parts: Sequence[str]) -> bool:
 
 
 def _elsewhere(targets: Sequence[Target], parts: Sequence[str], texts: LawTexts) -> Fact | None:
-    """Find the words elsewhere in the law: in the article first, then in others."""
     longest = max(parts, key=len)
     if len(longest) < _WORDS:
         return None

@@ -335,8 +335,6 @@ def _without_marks(names: LawNames) -> Callable[[re.Match[str]], str]:
 
 
 def _joined(text: str, names: LawNames) -> Callable[[re.Match[str]], str]:
-    """Return the separator of two joined lines: a blank between Latin words, else nothing."""
-
     def join(match: re.Match[str]) -> str:
         begin, end = text.rfind("\n", 0, match.start()) + 1, text.find("\n", match.end())
         line = text[max(begin, match.start() - _LONGEST_NAME) : match.start()]
@@ -499,7 +497,6 @@ def _rows(text: str) -> Iterator[_SpreadRow]:
 
 
 def _closed(row: _SpreadRow, text: str, names: LawNames) -> Iterator[tuple[int, int, str]]:
-    """Yield the blanks to drop, and wide blanks between words as one blank."""
     counted = _counted(row)
     is_row = row.singles >= _LEAST and any(map(_IS_KANJI.match, row.letters))
     name = 0 if is_row else _name_within(row, names)

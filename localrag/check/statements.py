@@ -198,7 +198,6 @@ def _listed(text: str, cited: Sequence[CitedRange], quotes: Sequence[int]) -> It
 def _named_beside(
     cells: TableCells, cited: Sequence[CitedRange], quotes: Sequence[int]
 ) -> Mapping[Cell | None, Sequence[CitedRange]]:
-    """Yield the cells next to a cell of citations; none between two such cells."""
     found: dict[Cell | None, Sequence[CitedRange]] = {}
     for cell in (one for row in cells.rows for one in row):
         named, others = cells.naming(cell, cited), cells.beside(cell)
@@ -315,7 +314,6 @@ def _not_compared(statement: Statement, provisions: int, law: str) -> Fact | Non
 def _left_open(
     said: str, wrong: Sequence[Mismatch], sentences: Sequence[str], headings: Sequence[str]
 ) -> Fact:
-    """Return the reason for neither confirming nor refuting a sentence."""
     if missing := next((one for one in wrong if one.kind in _FIGURES), None):
         if is_reckoned(missing.written, sentences):
             return Fact(FactKind.FIGURE_RECKONED, words=missing.written)
@@ -349,7 +347,6 @@ def _elsewhere(
 
 
 def _lacking(said: str, there: Sequence[str]) -> tuple[str, ...]:
-    """Return the first important nouns missing from other texts, as written."""
     keys = frozenset[str]().union(*map(_words_of, there))
     lacking: dict[str, None] = {}
     text = fold(said)
@@ -438,7 +435,6 @@ def _is_in_order(said: str, sentences: Sequence[str]) -> bool:
 
 
 def _sentences_of(cited: Sequence[CitedRange], texts: LawTexts) -> list[str]:
-    """Return the provisions of some citations, ready to compare."""
     parts: dict[Target, tuple[str, ...]] = {}
     for one in cited:
         for target in one.targets:
@@ -475,7 +471,6 @@ def _shown(
 
 
 def _is_other_figure(mismatch: Mismatch, share: float, sentences: Sequence[str]) -> bool:
-    """Whether provisions have another figure of the same kind."""
     if mismatch.kind is MismatchKind.DATE and _LENGTH.fullmatch(mismatch.written):
         # 三月 in statutes is three months.
         there = [read_particulars(sentence) for sentence in sentences]

@@ -278,7 +278,6 @@ def _hindrance(
 
 
 def _alike(questions: Iterable[Question]) -> tuple[Question, Question] | None:
-    """Two equal questions with different texts."""
     first: dict[Query, Question] = {}
     for question in questions:
         if first.setdefault(question.query, question).context != question.context:
@@ -308,7 +307,6 @@ def _stages(orders: Sequence[str], methods: Iterable[Method]) -> tuple[str, ...]
 
 
 def _judge(workspace: Workspace, config: Config, model: str, measure: Measure) -> Judge:
-    """The judge with these settings; opens nothing."""
     if measure.verdict is None and not measure.rated:
         raise UsageError(
             N_("Answers to these questions are measured without a judge."),

@@ -171,7 +171,6 @@ class _QueryWriter:
         aspects: int,
         on_event: Callable[[Progress], None],
     ) -> None:
-        """Write questions until there are `n`."""
         begun = perf_counter()
         models = dict.fromkeys(one.model for one in earlier)
         there = {one.id for one in earlier}
@@ -262,7 +261,6 @@ class _QueryWriter:
 
 
 def _of_corpus(corpus: str, journal: Journal[MadeQuery]) -> list[MadeQuery]:
-    """The questions of earlier runs."""
     earlier = [line.row for line in journal.lines()]
     if other := next((one.corpus for one in earlier if one.corpus != corpus), ""):
         raise UsageError(

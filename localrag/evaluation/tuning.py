@@ -134,7 +134,6 @@ _COMMON = {"lexical": True, "dense": "auto", "fusion": "scores"}
 
 
 def _ways(settings: RetrievalConfig, retriever: Retriever) -> list[tuple[str, RetrievalConfig]]:
-    """Every way of searching, the simplest first."""
     ways: list[tuple[str, dict[str, object]]] = [("words", {"dense": "off"})]
     if retriever.has_dense:
         ways.append(("meaning", {"lexical": False}))

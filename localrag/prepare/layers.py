@@ -408,7 +408,6 @@ class LayerReading:
 
 
 def _answered(document: Document, row: DerivedRow) -> Iterator[LayerText]:
-    """The questions of a row, each with its answering sentences."""
     for made in row.texts:
         passage = _holder(document, made.start)
         if passage is not None:

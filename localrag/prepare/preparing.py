@@ -205,7 +205,6 @@ class _LazyModel:
 
     @cached_property
     def model(self) -> ChatModel:
-        """The model; raises `UsageError` if the settings name none."""
         model = self._opener(self._workspace, self._config)
         if model is None:
             raise UsageError(
@@ -302,7 +301,6 @@ def _rewriting(
 
 
 def _rewritten(place: CorpusPaths) -> Mapping[str, list[DerivedRow]]:
-    """The rewritten sentences, by document, in reading order."""
     layer, found = DerivedLayer(place, DECONTEXTUALIZED), defaultdict[str, list[DerivedRow]](list)
     for row in sorted(layer.standing(), key=lambda row: row.place):
         if row.texts:

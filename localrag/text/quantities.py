@@ -117,7 +117,6 @@ def _shape(number: str, unit: str) -> str:
 
 
 def _scan(pattern: re.Pattern[str], plain: str) -> Iterator[QuantityFound]:
-    """The quantities of a folded text; 2時間16分 is one."""
     pending: QuantityFound | None = None
     for match in pattern.finditer(plain):
         quantity = _quantity(match)
@@ -212,7 +211,6 @@ def _bounded(number: Fraction, bound: str) -> Interval[Fraction]:
 
 
 def _sum(first: Quantity, second: Quantity) -> Quantity | None:
-    """The sum of a larger and a smaller unit of one dimension."""
     larger, smaller = UNITS.get(first.unit), UNITS.get(second.unit)
     if larger is None or smaller is None or larger.dimension != smaller.dimension:
         return None

@@ -190,7 +190,6 @@ class Workbench(BaseApp):
         return self._libraries[corpus, day]
 
     def config(self) -> "Config":
-        """The settings in force, with the chosen corpus, method and model."""
         chosen, config = self.memory.choices, self.settings.of(self.corpus)
         if chosen.method is not None:
             method = config.method.model_copy(update={"name": chosen.method})
@@ -224,7 +223,6 @@ class Workbench(BaseApp):
                 screen.show_day()
 
     def go(self, mode: str) -> AwaitMount:
-        """Go to a screen. A notice sent before the screen is mounted may be lost."""
         mounted = self.switch_mode(mode)
         if kept := self._kept.pop(mode, None):
             cast("WorkbenchScreen", self.screen).restore_soon(kept)
@@ -261,7 +259,6 @@ class Workbench(BaseApp):
         self.push_screen(JumpDialogue(), show)
 
     def copy(self, text: str) -> None:
-        """Put a text into the clipboard of the terminal, and show it in a notice."""
         self.copy_to_clipboard(text)
         # A quotation ends with its citation.
         told = one_line(" ".join(text.split()))

@@ -170,7 +170,6 @@ class Dialogue(ModalScreen[object], _Ours[object]):
         return super().check_action(action, parameters)
 
     def complain(self, error: LocalragError) -> None:
-        """Show an error and its cure in the line ``problem``."""
         problem = self.query_one(".problem", Paragraph)
         problem.show(content(f"{error.cause}\n{cure_of(error)}".strip()))
         problem.add_class("-told")

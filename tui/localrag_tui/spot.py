@@ -63,7 +63,6 @@ class VisitHistory:
         self._at = -1
 
     def enter(self, spot: Spot, library: "Library", left_at: int, *, preview: bool = False) -> None:
-        """Go to a new place; the visits ahead are dropped."""
         been = self._visits[: self._at + 1]
         here = been.pop() if been else None
         if here is not None and (here.spot, here.library) == (spot, library):
@@ -78,6 +77,5 @@ class VisitHistory:
         return self._visits[to] if 0 <= to < len(self._visits) else None
 
     def step(self, by: int, left_at: int) -> None:
-        """Go to the visit of `ahead`; see `enter`."""
         self._visits[self._at] = replace(self._visits[self._at], top=left_at)
         self._at += by

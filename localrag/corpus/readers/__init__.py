@@ -222,7 +222,6 @@ def read_piece(piece: LineBlock, limits: Limits) -> Iterator[Document | ReadFail
 def _told(
     name: str, opened: Callable[[], Iterator[Outcome | LineBlock]]
 ) -> Iterator[Outcome | LineBlock]:
-    """Turn exceptions into failures."""
     try:
         for outcome in opened():
             if isinstance(outcome, Document):
@@ -414,7 +413,6 @@ def _damaged(how: str) -> InputError:
 
 
 def _part(place: str, data: bytes, limits: Limits) -> Iterator[_Found]:
-    """Read an attachment; an unreadable one is a failure of its own."""
     if left_out := _passed_over(place, place.rpartition("!")[2], limits):
         yield left_out
         return

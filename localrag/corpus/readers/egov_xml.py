@@ -384,7 +384,6 @@ class LawWriter:
         self._builder.section(1, heading, start)
 
     def _division(self, element: etree._Element, place: StatutePlace, depth: int) -> None:
-        """Write main or supplementary provisions, or a part, chapter, section … of them."""
         start = self._builder.position
         heading = ""
         for tag, children in groupby(element, key=lambda child: str(child.tag)):

@@ -298,7 +298,6 @@ def _parts(part: "Message[str, str]") -> Sequence["Message[str, str]"]:
 
 
 def _walk(part: "Message[str, str]") -> Iterator["Message[str, str]"]:
-    """The leaf parts inside a part; messages stay closed."""
     if part.get_content_maintype() != "multipart":
         yield part
         return

@@ -133,7 +133,6 @@ class PaddleOcr:
         return in_reading_order(read, vertical=vertical)
 
     def _boxes(self, image: "Image") -> "list[NDArray[np.float32]]":
-        """The corners of every line: top left, top right, bottom right, bottom left."""
         import cv2
         import numpy as np
 
@@ -252,7 +251,6 @@ def _in_order(box: "NDArray[np.float32]") -> "NDArray[np.float32]":
 def _upright_places(
     boxes: "Sequence[NDArray[np.float32]]", image: "Image"
 ) -> list[tuple[float, float, float, float]]:
-    """Places of boxes on the upright page: left, top, right, bottom."""
     import numpy as np
 
     if not boxes:

@@ -135,7 +135,6 @@ class _Storage:
         self._fixed: Mapping[int, bytes] = {}
 
     def mail(self, depth: int) -> Mail:
-        """The message in this folder."""
         self._fixed = self._numbers(_HEAD_OF_INNER if depth else _HEAD_OF_FIRST)
         mail = Mail()
         mail.headers = {

@@ -107,7 +107,6 @@ def _attachments(
 
 
 def _apart(work: Callable[..., Any], data: bytes, limits: Limits) -> Callable[..., Any]:
-    """A function of PDFium, run in a separate process."""
     return partial(
         apart,
         work,
@@ -127,7 +126,6 @@ def _read_pictures(name: str, data: bytes, limits: Limits, pages: list[Printed])
 
 
 def _image(data: bytes, limits: Limits, number: int) -> "Image":
-    """A page as an image."""
     import numpy as np
 
     rows, stride, height, width, channels = _apart(picture, data, limits)(

@@ -212,7 +212,6 @@ def _drawn(page: Any) -> Iterator[Any]:
 
 
 def _is_marked(drawn: Any, name: str) -> bool:
-    """Whether an object has marks of a name."""
     import pypdfium2.raw as pdfium
 
     buffer, size = (c_ushort * 32)(), c_ulong()

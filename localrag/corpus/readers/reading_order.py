@@ -255,7 +255,6 @@ def _is_text(band: _Band, by_column: Sequence[Sequence[Segment]], levels: Sequen
 
 
 def _fills(parts: Sequence[Segment], column: tuple[float, float]) -> bool:
-    """Whether a column has running text."""
     size = median(part.size for part in parts) or 1.0
     width = column[1] - column[0]
     if width < size * _TEXT_COLUMN or len(parts) < 2:

@@ -321,7 +321,6 @@ class _WorkbookReading:
         self.left_out = Counter[str]()
 
     def text(self) -> tuple[str, list[SectionHeading]]:
-        """The text of all visible sheets, with their names as headings."""
         written = TextBuilder()
         for sheet, part in self._sheets():
             title = cell(drop_controls(sheet.title))
@@ -338,7 +337,6 @@ class _WorkbookReading:
         return written.text, written.headings
 
     def _sheets(self) -> Iterator[tuple[Any, str]]:
-        """The visible sheets in order, each with the name of its part."""
         book = "xl/workbook.xml"
         related = self._package.relations(book)
         kinds = {}

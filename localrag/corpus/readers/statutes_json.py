@@ -120,7 +120,6 @@ def _xml(held: str) -> bytes:
 
 
 def _beside(key: str, fields: Any) -> etree._Element:
-    """Make elements of the string fields beside the text."""
     element = etree.Element(key)
     for name, value in fields.items() if isinstance(fields, dict) else ():
         if isinstance(value, str) and _NAME.fullmatch(name):

@@ -132,7 +132,6 @@ def _names(names: Sequence[str], below: Sequence[Sequence[str]]) -> bool:
 
 
 def _end_of_header(first: int, rows: Sequence[Sequence[str]], merged: Merged) -> int:
-    """The row after a header; merged cells make several header rows."""
     last = first + 1
     for (row, _column), (height, width) in merged.items():
         if row == first:

@@ -173,7 +173,6 @@ class _Walk:
     # The document and its sections
 
     def document(self, root: etree._Element | None) -> list[WordLine]:
-        """All lines of the file; see `words_of`."""
         body = child(self._package.root(self._main) if root is None else root, "w:body")
         if body is None:
             raise KeyError("w:body")
@@ -226,7 +225,6 @@ class _Walk:
     # Blocks: paragraphs and tables
 
     def _blocks(self, parent: etree._Element, story: Story) -> list[WordLine]:
-        """The lines of an element with paragraphs and tables."""
         lines: list[WordLine] = []
         begun: WordParagraph | None = None
         for block in self._entered(parent):
@@ -244,7 +242,6 @@ class _Walk:
         return lines + (begun.lines(0) if begun else [])
 
     def _entered(self, parent: etree._Element) -> Iterator[etree._Element]:
-        """The children of an element, with transparent ones replaced by their content."""
         for one in parent:
             kind = name(one)
             if kind in _DELETIONS:
@@ -329,7 +326,6 @@ class _Walk:
     def _inlines(
         self, parent: etree._Element, into: WordParagraph, within: etree._Element | None = None
     ) -> None:
-        """Read the content of a paragraph."""
         for one in self._entered(parent):
             kind = name(one)
             anchor = one if within is None else within

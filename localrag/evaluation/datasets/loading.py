@@ -335,7 +335,6 @@ def _opened(workspace: Workspace, corpus: str) -> Iterator[CorpusStore | None]:
 
 
 def _law_names(workspace: Workspace, corpus: str) -> LawNames | None:
-    """Names of the laws in a corpus, and of its excerpts."""
     with _opened(workspace, corpus) as store:
         if store is None:
             return None
@@ -347,7 +346,6 @@ def _law_names(workspace: Workspace, corpus: str) -> LawNames | None:
 
 
 def _titled(workspace: Workspace, corpus: str, *, every_text: bool) -> Titled:
-    """Documents of a corpus outside laws."""
     ids: dict[str, list[str]] = {}
     with _opened(workspace, corpus) as store:
         if store is None:

@@ -126,7 +126,6 @@ def _loaded(
 def _others(
     workspace: Workspace, plan: OptimisationPlan, corpus: str, taking_part: Sequence[Question]
 ) -> list[Question]:
-    """The questions of the report."""
     if plan.report is None:
         return []
     marks = {mark(one.query.text, one.query.options) for one in taking_part}
@@ -297,7 +296,6 @@ class _Run:
             raise failed.error from failed
 
     def conclude(self) -> None:
-        """Write the report, and save the best prompt."""
         adapter, plan = self.adapter, self.plan
         earlier = self.folder.outcome() if self._end == _STOPPED else None
         # A run stopped among known outcomes has reached less than before.

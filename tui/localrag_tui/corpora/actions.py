@@ -363,8 +363,6 @@ async def show_overview(bench: "Workbench") -> None:
 
 
 class _Look(NamedTuple):
-    """An overview, and its most frequent headings."""
-
     found: "Overview"
     headings: Sequence[tuple[str, int]]
 

@@ -151,7 +151,6 @@ class ReportView(VerticalScroll):
         self._report: ShownReport | None = None
 
     async def show(self, report: ShownReport | LocalragError | None) -> None:
-        """Show a report, or the error of reading it; None before it is written."""
         await finish(self.remove_children())
         self._report = report if isinstance(report, ShownReport) else None
         if not isinstance(report, ShownReport):

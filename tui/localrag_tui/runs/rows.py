@@ -129,7 +129,6 @@ class RowList(ScrollView, can_focus=True):
         )
 
     def watch_cursor(self) -> None:
-        """Keep the cursor in view."""
         self.scroll_to_region(
             Region(0, self.cursor, 1, 1), animate=False, immediate=True, force=True
         )

@@ -246,7 +246,6 @@ class _RunLog(logging.Handler):
         self._tell(Warned(record.getMessage()))
 
     def __call__(self, event: object) -> None:
-        """Pass on an event of a batch or an evaluation."""
         from localrag.evaluation.types import Asking, Halted, Judging
 
         match event:
@@ -320,7 +319,6 @@ class RunLine:
 
     @property
     def done(self) -> int:
-        """Questions with an answer or an error; each order counts."""
         return sum(part.done for part in self.parts)
 
     @property
@@ -333,7 +331,6 @@ class RunLine:
 
     @property
     def tally(self) -> dict[str, int]:
-        """Questions by status or type of error, most frequent first."""
         found: dict[str, int] = {}
         for part in self.parts:
             for outcome, n in part.tally.items():

@@ -172,7 +172,6 @@ class FilterChips(Horizontal, can_focus=True):
         yield from self._chips.values()
 
     def show(self, values: dict[str, str]) -> None:
-        """Show the value of each filter; "" if it is not set."""
         self._values = {facet: value for facet, value in values.items() if value}
         self._write()
 
@@ -368,7 +367,6 @@ class FilterDialogue(Dialogue):
     @on(Button.Pressed, "#apply")
     @on(Input.Submitted, "#from, #to")
     def action_apply(self) -> None:
-        """Return the chosen filters, if the dates are valid."""
         try:
             start, end = self._date("from"), self._date("to")
             if start and end and start > end:
@@ -394,7 +392,6 @@ class FilterDialogue(Dialogue):
         self.dismiss(Filters())
 
     def _offered(self) -> Iterator[Selection[str]]:
-        """All choices; each value names its filter, too."""
         known, filters = self._known, self._filters
         for name, count in known.law_types.items():
             label = _label("law_types", kind_name(name), f"{count:,}")

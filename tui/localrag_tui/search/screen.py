@@ -92,7 +92,6 @@ class Guidance(VerticalScroll, can_focus=False):
         )
 
     def nothing(self, filters: Filters) -> None:
-        """Say that nothing was found, and give advice."""
         lines = [
             _("Fewer words, or others for the same thing, find more."),
             _("Enter the name of a law with the number of its article to go there: {key}.").format(
@@ -106,7 +105,6 @@ class Guidance(VerticalScroll, can_focus=False):
         self._say(_("Nothing was found"), lines)
 
     def failure(self, error: LocalragError) -> None:
-        """Show why no search is possible, and the cure."""
         lines = [harmless(cure_of(error))] if error.remedy else []
         if isinstance(error, StoreError):
             lines.insert(0, palette(_("Add documents"), _("Choose the corpus")))
@@ -176,7 +174,6 @@ class FoundView(Vertical):
         await self._searches.want(query)
 
     def notice(self, text: str) -> None:
-        """Show a notice for every search; "" for none."""
         self._notice = text
         self._tell()
 
@@ -185,7 +182,6 @@ class FoundView(Vertical):
         self._guidance.failure(error)
 
     def enter(self) -> None:
-        """Focus the hits, if there are any."""
         if self.shows_stages:
             self._stages.enter()
         elif self._hits:
@@ -242,7 +238,6 @@ class FoundView(Vertical):
         await self._stages.show(records, await self._library().read_names(places), chosen)
 
     async def _explain(self, query: Query) -> None:
-        """Explain the hits in view."""
         # Paint first: a thread slows it down.
         await asyncio.sleep(_PAINTED_AFTER)
         if self._searches.busy:
@@ -271,7 +266,6 @@ class FoundView(Vertical):
         self._tell()
 
     def _tell(self) -> None:
-        """Show the way of the chosen passage, or the notes, and the figures."""
         chosen = self.chosen
         moved = self.shows_stages and chosen
         self._note.set_class(bool(moved), "-journey")

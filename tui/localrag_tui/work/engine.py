@@ -115,8 +115,6 @@ def serve(channel: Channel) -> None:
 
 
 class _Service:
-    """Answers questions; keeps corpus and model open."""
-
     def __init__(self, channel: Channel) -> None:
         self._channel = channel
         self._cancelled: set[int] = set()
@@ -350,7 +348,6 @@ class Engine:
     async def _end(
         self, process: Process, number: int, on_event: Callable[[AnswerEvent], None]
     ) -> AnswerEnd:
-        """Wait for the end of the last question."""
         try:
             async for message in process.messages():
                 assert isinstance(message, Told)

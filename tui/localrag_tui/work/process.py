@@ -214,7 +214,6 @@ class Process:
             self._process.send_signal(signal.SIGINT)
 
     async def kill(self) -> None:
-        """End the process and its children at once."""
         # Its children may outlive it and hold its pipes.
         if not self._listening.done():
             with suppress(ProcessLookupError, PermissionError):
@@ -223,7 +222,6 @@ class Process:
         await asyncio.shield(self._listening)
 
     async def _listen(self) -> None:
-        """Receive messages until the process has ended."""
         loop, silent = asyncio.get_running_loop(), asyncio.Event()
 
         def hear() -> None:
