@@ -54,7 +54,7 @@ class IndexManifest:
     """The contents of an index folder."""
 
     kind: str  # ``bm25`` or ``vectors``; an index opens only as its kind
-    count: int  # number of entries
+    count: int
     analyzer: str = ""  # id of the analyzer; empty for vectors
     attributes: tuple[str, ...] = ()  # names of the attributes for filters
     # every other file of the folder, by its path inside it

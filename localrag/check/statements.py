@@ -142,7 +142,7 @@ class Statement:
     start: int  # start, end: span in the flowing text
     end: int
     text: str  # the sentence, with blanks for citations
-    cited: tuple[CitedRange, ...]  # the provisions
+    cited: tuple[CitedRange, ...]
     quotes_others: bool  # whether it quotes other texts: a judgment, a contract
     is_beside: bool = False  # whether it is a cell and the citation is in the next one
     is_listed: bool = False  # whether it is a list item and the citation is in the line above

@@ -75,8 +75,8 @@ class DiffPart(NamedTuple):
 class Finding:
     """The result for one citation, quotation, law, statement or claim."""
 
-    part: Part  # its kind
-    place: CheckedPlace  # in the text
+    part: Part
+    place: CheckedPlace
     said: str  # words of the text
     verdict: Verdict  # the result
     problem: Fact | None = None  # the error, or the reason for no result; None if it holds

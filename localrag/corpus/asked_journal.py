@@ -34,7 +34,7 @@ class AskedQuestion(BaseModel):
     at: str  # ISO date and time (UTC)
     user: str  # user, process: the account and the number of the process
     process: int
-    corpus: str  # corpus, method: names
+    corpus: str
     method: str
     question: str  # question, options: the text and its options
     options: tuple[str, ...]

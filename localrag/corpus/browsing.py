@@ -106,7 +106,7 @@ _PAGE = 1_000
 class Ages(NamedTuple):
     """Ages of the law texts in a corpus."""
 
-    laws: int  # number of laws
+    laws: int
     old: int  # number of old texts; see `DocumentInfo.old`
     newest: str  # newest, since: ISO dates of the newest and the oldest text; "" without one
     oldest: str  # title of the law with the oldest text; "" if no text is old

@@ -92,7 +92,7 @@ def arrange(database: Database, work: int) -> None:
 class DocumentInfo:
     """The listing of a document; `characters` and `passages` are counts."""
 
-    key: int  # its number in the store
+    key: int
     id: str
     title: str
     kind: str

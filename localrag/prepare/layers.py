@@ -91,14 +91,14 @@ class DerivedRow:
     end: int
     source: str  # digest of the text at the span, or of the questions
     made_of: str  # digest of all sources
-    outcome: UnitOutcome  # of the work
+    outcome: UnitOutcome
     texts: tuple[DerivedText, ...] = ()  # only for `UnitOutcome.MADE`
     refused: str = ""  # refused texts, a line each
     # prompt, cached, completion: tokens; `cached` are part of `prompt`, read before
     prompt: int = 0
     cached: int = 0
     completion: int = 0
-    seconds: float = 0.0  # of the work
+    seconds: float = 0.0
     # in `METADATA` those of the document; of a summary the shared ones
     labels: tuple[Label, ...] = ()
     # of a summary, the places of its rows in `SYNTHETIC_QA`
@@ -129,7 +129,7 @@ class Made(NamedTuple):
     outcome: UnitOutcome
     texts: tuple[DerivedText, ...] = ()
     refused: str = ""
-    calls: Sequence[ModelCall] = ()  # of the model
+    calls: Sequence[ModelCall] = ()
     labels: tuple[Label, ...] = ()
     problem: Fact | None = None  # of `UnitOutcome.MALFORMED`; else None
 
@@ -312,8 +312,8 @@ WORD = "word"
 class LayerText(NamedTuple):
     """A text of a layer, and its source sentence."""
 
-    layer: str  # its name
-    document: str  # the id of the document
+    layer: str
+    document: str
     # start, end: the span of the sentence in characters; for a synthetic question, of its answer
     start: int
     end: int
@@ -334,7 +334,7 @@ class LayerText(NamedTuple):
 class FoundText(NamedTuple):
     """A text found by a search."""
 
-    found: LayerText  # the text
+    found: LayerText
     score: float  # its cosine, or its BM25 score
 
 

@@ -76,7 +76,7 @@ Opener = Callable[[Workspace, Config], ChatModel | None]
 class LayerReport:
     """The report on a layer."""
 
-    layer: str  # its name
+    layer: str
     jobs: int = 0  # all rows to make, also of earlier runs
     earlier: int = 0  # made by earlier runs
     made: int = 0  # in this run

@@ -66,7 +66,7 @@ class Summary(NamedTuple):
 
     labels: tuple[Label, ...]  # of the documents; none for the whole corpus
     text: str  # the summary
-    questions: int  # their number
+    questions: int
     rests_on: tuple[Place, ...]  # the rows of the layer `SYNTHETIC_QA` with these questions
 
 

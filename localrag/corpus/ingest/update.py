@@ -70,7 +70,7 @@ class LawChange:
     # added: a new law. amended: a further state. corrected: another text of a state. repealed: a
     # law missing in a complete archive. withdrawn: a future state missing there
     kind: LawChangeKind
-    law_id: str  # law_id, title: of the law
+    law_id: str
     title: str
     state: str  # the day from which this text is in force (ISO); "" if its file has no date
     earlier: str = ""  # the state before, of an amended law; "" without one or without its date
@@ -80,7 +80,7 @@ class LawChange:
 class UpdateStep:
     """A change, and the data for undoing it."""
 
-    change: LawChange  # the change
+    change: LawChange
     document: str  # id of the state in the store
     after: str  # fingerprint of the new text; "" if it was removed
     before: DocumentRows | None  # the earlier document; None if there was none

@@ -41,7 +41,7 @@ class Put(NamedTuple):
     """A line shown on a page outside its text."""
 
     text: str  # of one line
-    box: Box  # its place
+    box: Box
     size: float  # of its font; 0 if unknown
 
 

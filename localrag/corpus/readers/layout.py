@@ -44,7 +44,7 @@ class Segment:
 
     text: str  # the characters
     box: Box  # in the frame of the text: x along the line, y up
-    page_box: Box  # on the page
+    page_box: Box
     size: float  # the most frequent font size
     # position of its first character in the page's own order; between two characters for added text
     order: float

@@ -109,7 +109,7 @@ class Mail:
     """A message in any format."""
 
     headers: dict[str, str] = field(default_factory=dict)  # names and values from `HEADERS`
-    body: list[str] = field(default_factory=list)  # its text
+    body: list[str] = field(default_factory=list)
     attachments: list[tuple[str, bytes]] = field(default_factory=list)  # names and bytes
     # attached messages with their file names
     messages: list[tuple[str, "Mail"]] = field(default_factory=list)

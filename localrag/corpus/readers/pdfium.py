@@ -84,7 +84,7 @@ class PrintedFile:
 
     pages: list[Printed]  # the text of each
     omissions: list[Omission]  # unread parts, and parts with a remark
-    attachments: list[Attachment] = field(default_factory=list)  # attached files
+    attachments: list[Attachment] = field(default_factory=list)
     bookmarks: list[str] = field(default_factory=list)  # their titles
 
 

@@ -201,7 +201,7 @@ class SheetLayout:
     """The layout of a sheet. Rows and columns are counted from 1."""
 
     hidden_rows: frozenset[int]  # rows hidden by hand, not by a filter
-    hidden_columns: frozenset[int]  # hidden columns
+    hidden_columns: frozenset[int]
     # merged cells: first row, first column, last row, last column
     merged: tuple[tuple[int, int, int, int], ...]
     header: int  # first row of the filter; 0 without one

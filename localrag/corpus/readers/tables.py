@@ -46,7 +46,7 @@ class Grid(NamedTuple):
     rows: Iterable[Sequence[str]]  # the shown cells, "" for empty ones
     header: int | None = None  # the known header row, from 0; None if unknown
     is_headed: bool = False  # whether the first row with several texts is the header, as in CSV
-    merged: Merged = MappingProxyType({})  # merged cells
+    merged: Merged = MappingProxyType({})
 
 
 def lines_of(grid: Grid) -> Iterator[str]:

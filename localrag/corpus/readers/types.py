@@ -33,7 +33,7 @@ class Unread:
     """Something not read."""
 
     source: str  # the file, with ``!member`` or ``:line`` inside it
-    problem: LocalragError  # the error
+    problem: LocalragError
 
     @property
     def cause(self) -> str:

@@ -411,7 +411,7 @@ def _use(num: etree._Element) -> _Use:
 class WordNotes:
     """The footnotes or endnotes of a file."""
 
-    by_id: dict[str, etree._Element]  # the notes
+    by_id: dict[str, etree._Element]
     label: str = "注"  # label before the number
     number_format: str = "decimal"  # of the numbers
     start: int = 1  # the first number

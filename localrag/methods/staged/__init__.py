@@ -104,7 +104,7 @@ class _QueriesReply(BaseModel):
 class AskedComparison:
     """The comparison in a question."""
 
-    comparison: ComparisonKind  # its kind
+    comparison: ComparisonKind
     # the names of the compared sides, by the number of their query. Empty if the reply of the model
     # is inconsistent
     sides: dict[int, str]

@@ -64,7 +64,7 @@ _LONGEST = 500
 
 class _AnalysedQuestion(NamedTuple):
     found: Sequence[TripleAnswer]  # possible answers, best fit first
-    events: Sequence[Fact]  # what was left out
+    events: Sequence[Fact]
     doubt: Fact | None  # why none of them is an answer; None if the first is
     query: str = ""  # for the trace: the names found, and the triples with the best fit
 
