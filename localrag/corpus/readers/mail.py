@@ -136,15 +136,18 @@ def read_eml(
     try:
         message = BytesParser(policy=_AsWritten()).parsebytes(data)
     except (MessageError, RecursionError) as error:
-        raise InputError(
-            N_("The message is damaged."), N_("Save it from the mail program again.")
-        ) from error
+        raise damaged() from error
     if not any(message.get(header) for header in (*HEADERS, "Received", "Message-ID")):
         raise InputError(
             N_("The file is no message: it has no headers."),
             N_("Save it from the mail program again."),
         )
     yield from documents(name, _Mime(limits).mail(message, 0), read_part)
+
+
+def damaged() -> InputError:
+    """The error for a damaged message."""
+    return InputError(N_("The message is damaged."), N_("Save it from the mail program again."))
 
 
 def documents(

@@ -26,7 +26,9 @@ from localrag.evaluation.datasets.keeping import (
     DatasetFolder,
     content_of,
     digest,
+    no_file,
     require_hash,
+    unreadable,
 )
 from localrag.evaluation.datasets.readers import READERS, Sources, read
 from localrag.evaluation.datasets.readers.entries import Stored, Titled
@@ -306,7 +308,7 @@ def _undeclared(path: Path) -> Dataset:
     except OSError:  # A name too long to be one, a folder that may not be looked into.
         there = False
     if not there:
-        raise NotFoundError(N_("There is no file {path}."), N_("Check the spelling."), path=path)
+        raise no_file(path)
     split = Split(path.name, path.name)
     name = _plain(path.stem)
     return Dataset(name, path.name, "a file of its own", "not stated", "choices", (split,))
@@ -464,12 +466,7 @@ def read_declaration(path: Path, name: str = "") -> Dataset:
         table = tomllib.loads(content.decode())
         read = _Declaration.model_validate(table)
     except OSError as error:
-        raise InputError(
-            N_("{path} cannot be read ({problem})."),
-            N_("Check the path and its permissions."),
-            path=path,
-            problem=error,
-        ) from error
+        raise unreadable(path, error) from error
     except ValidationError as error:
         faults = [f"{'.'.join(map(str, fault['loc']))}: {fault['msg']}" for fault in error.errors()]
         raise _invalid(path, faults) from error

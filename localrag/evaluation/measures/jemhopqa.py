@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from localrag.corpus.types import Triple
 from localrag.errors import InputError
+from localrag.evaluation.datasets.keeping import unreadable
 from localrag.evaluation.measures.answers import char_f1, exact, folded, normalised
 from localrag.evaluation.types import AnswerVerdict, Measure, Question
 from localrag.language import N_
@@ -56,12 +57,7 @@ def _read(path: Path) -> dict[str, frozenset[str]]:
                 if fields[_EXPANSION] != _NEVER:
                     groups[fields[_GROUP]].setdefault(fields[_WORD], fields[_EXPANSION])
     except OSError as error:
-        raise InputError(
-            N_("{path} cannot be read ({problem})."),
-            N_("Check the path and its permissions."),
-            path=path,
-            problem=error,
-        ) from error
+        raise unreadable(path, error) from error
     except UnicodeDecodeError as error:
         raise _invalid(path, "it is not UTF-8") from error
     except csv.Error as error:
