@@ -330,9 +330,8 @@ class Measure:
 
     score: str
     figures: Measured[Mapping[str, float]]  # by name, 0 to 1, higher is better
-    verdict: Measured[AnswerVerdict] | None = (
-        None  # by comparison; None if derivations are not examined
-    )
+    # by comparison; None if derivations are not examined
+    verdict: Measured[AnswerVerdict] | None = None
     notes: tuple[Fact, ...] = ()  # versions used, and figures that are missing
     # figures of a checked claim, instead of `figures`; None for questions
     of_checks: Callable[[FactCheck | None, Question], Mapping[str, float]] | None = None

@@ -70,9 +70,8 @@ class EntryFigures:
     notes: Sequence[TraceNote]  # notes of the traces, and their number of answers
     published: Sequence[Published]  # figures of others for this method
     measured: AnswerMeasures | None  # figures of answers in free text; None for choices
-    apart: Mapping[
-        str, Mapping[str, AnswerMeasures]
-    ]  # the same by group and value, for those in `APART`
+    # the same by group and value, for those in `APART`
+    apart: Mapping[str, Mapping[str, AnswerMeasures]]
     # of answerable (yes) and unanswerable questions (no); may be empty
     refusals: Mapping[str, Refusals]
     judging: Costs | None  # cost of a verdict; None without a judge
