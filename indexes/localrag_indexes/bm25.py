@@ -125,7 +125,6 @@ class BM25Index:
         return sorted(scored, key=lambda hit: (-hit.score, hit.key))
 
     def _found(self, query: Any, k: int, among: Set[int] | None) -> list[Scored]:
-        """The best `k` entries with one of the keys, in no order."""
         further = self.count // (2 * max(len(among), 1)) if among is not None else 1
         limit = min(k * max(further, 1), self.count)
         while True:
@@ -379,13 +378,9 @@ class SupportsTerms(Protocol):
     """An analyzer; it is pickled into the worker processes."""
 
     @property
-    def id(self) -> str:
-        """Names the analyzer and its version."""
-        ...
+    def id(self) -> str: ...
 
-    def terms(self, text: str) -> list[str]:
-        """Return the terms of `text`, without blanks."""
-        ...
+    def terms(self, text: str) -> list[str]: ...
 
 
 class _Fields(NamedTuple):
@@ -507,7 +502,6 @@ def _described(
 
 @contextmanager
 def _writer(opened: Any, folder: Path, memory_bytes: int) -> Iterator[Any]:
-    """Open a writer; commit when the block ends well."""
     with _failures_named(folder):
         writer = opened.writer(memory_bytes, num_threads=1)
     yield writer

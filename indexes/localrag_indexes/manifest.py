@@ -54,7 +54,7 @@ class IndexManifest:
     """The contents of an index folder."""
 
     kind: str  # ``bm25`` or ``vectors``; an index opens only as its kind
-    count: int  # number of entries
+    count: int
     analyzer: str = ""  # id of the analyzer; empty for vectors
     attributes: tuple[str, ...] = ()  # names of the attributes for filters
     # every other file of the folder, by its path inside it
@@ -126,7 +126,6 @@ class IndexManifest:
         return all(noted.get(name) == one for name, one in self._marks(folder).items())
 
     def _note(self, folder: Path) -> None:
-        """Note the comparison of these files, beside earlier ones."""
         before = _noted(folder)
         now = before | self._marks(folder)
         if now == before:

@@ -181,7 +181,6 @@ class ProcessPool(ProcessPoolExecutor):
         self.started = context.started
 
     def submit(self, work: Callable[..., Any], /, *given: Any, **named: Any) -> "Future[Any]":
-        """Hand over some work. Raises `BrokenProcessPool`."""
         try:
             with _interrupts_held():
                 return super().submit(work, *given, **named)
@@ -245,13 +244,13 @@ def _end_with_parent() -> None:
 class WorkFailed(Exception):  # noqa: N818 - the name says what happened
     """Work in another process raised an error without a pickled form; `failure` has its words."""
 
-    def __init__(self, failure: "Failure") -> None:
+    def __init__(self, failure: "CarriedError") -> None:
         super().__init__(failure.cause)
         self.failure = failure
 
 
 @dataclass(frozen=True, slots=True)
-class Failure:
+class CarriedError:
     """An error on its way from one process to another."""
 
     type: str  # name of the error
@@ -262,7 +261,6 @@ class Failure:
 
     @classmethod
     def of(cls, error: Exception) -> Self:
-        """Make an error ready to travel."""
         name = type(error).__name__
         return cls(
             name,
@@ -289,7 +287,7 @@ class Outcome(Generic[Result]):
     """The result of work in another process, or its failure."""
 
     value: Result | None = None
-    failure: Failure | None = None
+    failure: CarriedError | None = None
 
     def result(self) -> Result:
         if self.failure is not None:
@@ -304,4 +302,4 @@ def outcome(
     try:
         return Outcome(work(*given, **named))
     except Exception as error:  # noqa: BLE001 - raised again where the work was ordered
-        return Outcome(failure=Failure.of(error))
+        return Outcome(failure=CarriedError.of(error))

@@ -219,7 +219,6 @@ def _plain(text: str) -> str:
 
 
 def _nearness(one: _Placed, other: _Placed, plain: str) -> tuple[float, int]:
-    """Compare the words of a figure's unit, and the letters around both figures."""
     return (
         covers(plain, [other.unit]),
         _shared(one.before[::-1], other.before[::-1]) + _shared(one.after, other.after),
@@ -293,7 +292,6 @@ def _closing(sentence: str) -> _Closing | None:
 
 
 def _is_same(one: _Closing, other: _Closing) -> bool:
-    """Whether two sentences are the same up to the verb, in any spelling."""
     first, second = spelt(one.letters), spelt(other.letters)
     size = min(len(first), len(second))
     return (

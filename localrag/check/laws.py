@@ -82,7 +82,7 @@ class Basis(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Cited:
+class CitedRange:
     """A cited provision or range."""
 
     start: int  # start, end: span in the flowing text
@@ -263,7 +263,7 @@ class WrittenLaws(SpokenLaws):
         at = bisect_right(self._bases, start, key=lambda basis: basis.start)
         return self._bases[at - 1] if at else Basis(start, start, names_law=False, is_certain=False)
 
-    def goes_over_to_own(self, listed: Sequence[Resolution], before: Cited) -> bool:
+    def goes_over_to_own(self, listed: Sequence[Resolution], before: CitedRange) -> bool:
         """Whether a list of articles of a law continues with an article of the text.
 
         民法第709条及び第3条 in a contract with a 第3条: lists run upwards, so the latter is of the
@@ -345,7 +345,6 @@ class WrittenLaws(SpokenLaws):
         return _IN_A_SENTENCE.fullmatch(self._text, start, end) is not None
 
     def _spoken_of(self, position: int) -> Law:
-        """Return the laws a bare article may belong to: of its paragraph, else the latest."""
         here, _ = self._heard.in_line(position)
         if not here:
             last = next(iter(self._heard.recent(position)), None)
@@ -401,12 +400,12 @@ def _article_of(resolutions: Sequence[Resolution]) -> str:
     return number if number.isdecimal() else ""
 
 
-def citations_of(text: str, laws: WrittenLaws, resolver: CitationResolver) -> list[Cited]:
+def citations_of(text: str, laws: WrittenLaws, resolver: CitationResolver) -> list[CitedRange]:
     """Return the citations of a flowing text, in order."""
     resolved = resolver.resolve(text, laws=laws)
     written = {one.start: one for one in find_citations(text)} if laws.own else {}
     last_own: Locator | None = None
-    found: list[Cited] = []
+    found: list[CitedRange] = []
     for (start, end), group in groupby(resolved, lambda one: (one.start, one.end)):
         members, basis = list(group), laws.basis(start)
         is_listed = found and basis.start < start and text[start] in _BARE
@@ -428,18 +427,17 @@ def citations_of(text: str, laws: WrittenLaws, resolver: CitationResolver) -> li
             if basis.is_own and laws.own and start in written:
                 last_own = laws.own_place(written[start], last_own)
                 basis = basis._replace(has_own=laws.has_own(written[start], last_own))
-            found.append(Cited(begin, until, text[begin:end], tuple(members), basis, parts))
+            found.append(CitedRange(begin, until, text[begin:end], tuple(members), basis, parts))
     return found
 
 
-def cited_within(cited: Sequence[Cited], start: int, end: int) -> Sequence[Cited]:
+def cited_within(cited: Sequence[CitedRange], start: int, end: int) -> Sequence[CitedRange]:
     """Return the citations beginning within a span; they are in order."""
     first = bisect_left(cited, start, key=lambda one: one.start)
     return cited[first : bisect_left(cited, end, lo=first, key=lambda one: one.start)]
 
 
 def _named(text: str, names: LawNames) -> Iterator[LawNamed]:
-    """Return the laws named in each line, as spans of the text."""
     start = 0
     for line in text.split("\n"):
         for name in laws_in_any_state(line, names) if line.strip() else ():

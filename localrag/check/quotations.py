@@ -10,14 +10,14 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from localrag.check.cells import Cells
+from localrag.check.cells import TableCells
 from localrag.check.law_texts import LawTexts
-from localrag.check.laws import Cited, cited_within
+from localrag.check.laws import CitedRange, cited_within
 from localrag.check.source import Flow
 from localrag.check.types import Finding, Part, Verdict
 from localrag.check.words import (
     PENALTIES_RENAMED,
-    Difference,
+    DifferenceKind,
     Likeness,
     bare,
     canon,
@@ -86,11 +86,11 @@ class Quoted(NamedTuple):
 
     start: int  # start, end: span of its words in the flowing text, without quotation marks
     end: int
-    cited: tuple[Cited, ...]
+    cited: tuple[CitedRange, ...]
     is_said: bool  # whether the text claims these very words
 
 
-def quotations_of(text: str, cited: Sequence[Cited], cells: Cells) -> list[Quoted]:
+def quotations_of(text: str, cited: Sequence[CitedRange], cells: TableCells) -> list[Quoted]:
     """Return the quotations of a flowing text with their provisions, in order."""
     blocks = list(_blocks(text, cited))
     starts = [block.start for block in blocks]
@@ -114,7 +114,7 @@ class _Sentences:
 
 
 def _marked(
-    text: str, cited: Sequence[Cited], sentences: _Sentences, cells: Cells
+    text: str, cited: Sequence[CitedRange], sentences: _Sentences, cells: TableCells
 ) -> Iterator[Quoted]:
     for straight in _STRAIGHT.finditer(text):
         # Only the citation after them shows the opening mark.
@@ -131,7 +131,7 @@ def _marked(
             yield Quoted(start, end, of, is_said or bool(behind))
 
 
-def _spans(text: str, cells: Cells) -> Iterator[tuple[int, int]]:
+def _spans(text: str, cells: TableCells) -> Iterator[tuple[int, int]]:
     """Yield the outermost quotations, without marks; an empty line ends them."""
     opened: list[tuple[str, int]] = []
     for mark in _MARK.finditer(text):
@@ -148,7 +148,7 @@ def _spans(text: str, cells: Cells) -> Iterator[tuple[int, int]]:
                 yield start, mark.start()
 
 
-def _behind(text: str, end: int, cited: Sequence[Cited]) -> tuple[Cited, ...]:
+def _behind(text: str, end: int, cited: Sequence[CitedRange]) -> tuple[CitedRange, ...]:
     """Return the citations in brackets after a quotation: 「…」（民法第709条）."""
     opening = _BRACKETED.match(text, end)
     if opening is None:
@@ -168,8 +168,8 @@ def _behind(text: str, end: int, cited: Sequence[Cited]) -> tuple[Cited, ...]:
 
 
 def _beside(
-    text: str, start: int, end: int, cited: Sequence[Cited], cells: Cells
-) -> tuple[Cited, ...]:
+    text: str, start: int, end: int, cited: Sequence[CitedRange], cells: TableCells
+) -> tuple[CitedRange, ...]:
     """Return the citations of the next cell, if the quotation fills its own."""
     cell = cells.around(start)
     if cell is None or cell.start < start - 1 or text[end + 1 : cell.end].strip("。"):
@@ -181,11 +181,11 @@ def _beside(
 def _before(
     text: str,
     start: int,
-    cited: Sequence[Cited],
+    cited: Sequence[CitedRange],
     sentences: _Sentences,
     *,
     is_said: bool,
-) -> tuple[Cited, ...]:
+) -> tuple[CitedRange, ...]:
     """Return the citations before a quotation in its sentence."""
     floor = sentences.start(start - 1)
     found = _last_list(cited, floor, start)
@@ -205,12 +205,11 @@ def _before(
     return found
 
 
-def _last_list(cited: Sequence[Cited], floor: int, end: int) -> tuple[Cited, ...]:
-    """Return the last citation before a place, with its list."""
+def _last_list(cited: Sequence[CitedRange], floor: int, end: int) -> tuple[CitedRange, ...]:
     at = bisect_left(cited, end, key=lambda one: one.start) - 1
     while at >= 0 and cited[at].end >= end:
         at -= 1
-    found: list[Cited] = []
+    found: list[CitedRange] = []
     while at >= 0 and cited[at].start >= floor and len(found) < _LONGEST_LIST:
         if found and cited[at].basis.start != found[0].basis.start:
             break
@@ -219,7 +218,7 @@ def _last_list(cited: Sequence[Cited], floor: int, end: int) -> tuple[Cited, ...
     return tuple(reversed(found))
 
 
-def _blocks(text: str, cited: Sequence[Cited]) -> Iterator[Quoted]:
+def _blocks(text: str, cited: Sequence[CitedRange]) -> Iterator[Quoted]:
     """Yield block quotations with citations, from the line before, the last line or a label."""
     for match in _BLOCK.finditer(text):
         start, end = match.start(), match.end()
@@ -243,7 +242,7 @@ def _blocks(text: str, cited: Sequence[Cited]) -> Iterator[Quoted]:
             yield Quoted(start, end, labels, True)
 
 
-def _is_label(text: str, cited: Cited) -> bool:
+def _is_label(text: str, cited: CitedRange) -> bool:
     line = text.rfind("\n", 0, cited.start) + 1
     return not text[line : cited.start].strip("> \t　*") and text[cited.end : cited.end + 1] in (
         *" 　（(\n",
@@ -251,8 +250,8 @@ def _is_label(text: str, cited: Cited) -> bool:
 
 
 def _bracketed_at_end(
-    text: str, cited: Sequence[Cited], start: int, end: int
-) -> tuple[int, tuple[Cited, ...]] | None:
+    text: str, cited: Sequence[CitedRange], start: int, end: int
+) -> tuple[int, tuple[CitedRange, ...]] | None:
     """Return the beginning of the last brackets of a block, and their citations, or None."""
     last = start + len(text[start:end].rstrip())
     bracket = _SOURCE_BEHIND.search(text, text.rfind("\n", start, last) + 1 or start, last)
@@ -262,7 +261,7 @@ def _bracketed_at_end(
     return (bracket.start(), of) if of else None
 
 
-def _closing(text: str, cited: Sequence[Cited], start: int, end: int) -> Cited | None:
+def _closing(text: str, cited: Sequence[CitedRange], start: int, end: int) -> CitedRange | None:
     """Return the citation in the last line of a block, or after it: （民法第709条）."""
     behind = _LINE_BEHIND.match(text, end)
     until = behind.end() if behind else end
@@ -319,10 +318,10 @@ def check_quotation(quoted: Quoted, flow: Flow, texts: LawTexts) -> Finding:
     if older := _older(targets, parts, texts):
         return found(verdict, older, passages[0])
     likest, alike = _likest(passages, words)
-    kinds = {Difference.WORDS}
+    kinds = {DifferenceKind.WORDS}
     if alike.share >= _ALIKE:
         kinds = differences(_words(words), bare(likest.text), alike.diff)
-    if Difference.WORDS not in kinds:
+    if DifferenceKind.WORDS not in kinds:
         return found(*_told(kinds, verdict), likest, diff=alike.diff)
     if alike.share >= (_ALIKE if quoted.is_said else _VERY_ALIKE) and verdict is Verdict.FAILS:
         return found(verdict, Fact(FactKind.QUOTED_OTHERWISE), likest, diff=alike.diff)
@@ -331,11 +330,11 @@ def check_quotation(quoted: Quoted, flow: Flow, texts: LawTexts) -> Finding:
     return found(Verdict.UNCHECKED, Fact(FactKind.WORDS_NOT_THERE), likest)
 
 
-def _told(kinds: set[Difference], verdict: Verdict) -> tuple[Verdict, Fact]:
+def _told(kinds: set[DifferenceKind], verdict: Verdict) -> tuple[Verdict, Fact]:
     """Make the finding for a quotation with the provision's words and smaller differences."""
-    if Difference.PENALTY in kinds:
+    if DifferenceKind.PENALTY in kinds:
         return verdict, Fact(FactKind.PENALTY_RENAMED, day=PENALTIES_RENAMED)
-    if Difference.BRACKETS in kinds:
+    if DifferenceKind.BRACKETS in kinds:
         return Verdict.UNCHECKED, Fact(FactKind.BRACKETS_LEFT_OUT)
     return Verdict.UNCHECKED, Fact(FactKind.QUOTED_IN_OTHER_NOTATION)
 
@@ -385,7 +384,6 @@ def _in_order(text: str, parts: Sequence[str]) -> bool:
 
 
 def _elsewhere(targets: Sequence[Target], parts: Sequence[str], texts: LawTexts) -> Fact | None:
-    """Find the words elsewhere in the law: in the article first, then in others."""
     longest = max(parts, key=len)
     if len(longest) < _WORDS:
         return None

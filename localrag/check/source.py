@@ -20,7 +20,7 @@ from typing import NamedTuple
 
 from rich.cells import cell_len
 
-from localrag.check.types import Place
+from localrag.check.types import CheckedPlace
 from localrag.corpus import readers
 from localrag.corpus.readers import Limits, PassedOver, ReadFailure
 from localrag.corpus.readers.text import decode
@@ -118,7 +118,7 @@ _ENGLISH = re.compile("(?<![A-Za-z])Art", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
-class Source:
+class CheckedSource:
     """A text to check."""
 
     name: str  # of the file; "" for a given text
@@ -130,13 +130,13 @@ class Source:
     confidences: tuple[float | None, ...] = ()
 
 
-def given(text: str) -> Source:
+def given(text: str) -> CheckedSource:
     """Take a given text; raises `UsageError` if empty, `InputError` if too long."""
     if not text.strip():
         raise UsageError(
             N_("There is no text to check."), N_("Name a file, or give the text itself.")
         )
-    return _bounded(Source("", "text", text))
+    return _bounded(CheckedSource("", "text", text))
 
 
 def named_file(text: str) -> Path | None:
@@ -179,7 +179,7 @@ def _mode(path: Path) -> int:
         return 0
 
 
-def opened(path: Path, limits: Limits | None = None) -> Source:
+def opened(path: Path, limits: Limits | None = None) -> CheckedSource:
     """Read a file: text, Markdown, HTML, PDF, Office, mail, or a scan; attachments are counted."""
     if S_ISDIR(_mode(path)):
         raise InputError(
@@ -216,7 +216,7 @@ def opened(path: Path, limits: Limits | None = None) -> Source:
     pages = page_starts(document.metadata)
     named = tuple(Omission(what, n, in_text) for (what, in_text), n in omissions.items() if n)
     sure = _confidences(document)
-    return _bounded(Source(path.name, document.kind, text, pages, named, sure))
+    return _bounded(CheckedSource(path.name, document.kind, text, pages, named, sure))
 
 
 def _named(unread: Unread) -> str:
@@ -239,7 +239,7 @@ def _naming(path: Path, problem: LocalragError) -> LocalragError:
     return InputError(N_("{name}: {cause}"), cure, **told)
 
 
-def _bounded(source: Source) -> Source:
+def _bounded(source: CheckedSource) -> CheckedSource:
     if len(source.text) > _LONGEST:
         raise InputError(
             N_("The text has {n:,} characters; checked are at most {most:,}."),
@@ -253,7 +253,7 @@ def _bounded(source: Source) -> Source:
 class Flow:
     """A text as read: letters closed, lines joined, citations spelled as in statutes."""
 
-    def __init__(self, source: Source, names: LawNames) -> None:
+    def __init__(self, source: CheckedSource, names: LawNames) -> None:
         self.source = source
         read = PlainText(source.text)
         spelling = Spelling(read.text, list(read.offsets))
@@ -272,7 +272,7 @@ class Flow:
         self._offsets = spelling.offsets
         self._lines = [0, *(match.end() for match in _LINE_BREAK.finditer(source.text))]
 
-    def place(self, start: int, end: int) -> Place:
+    def place(self, start: int, end: int) -> CheckedPlace:
         """Return the place of a span in the original."""
         first, last = original_span(self._offsets, start, end)
         while last > first and self.source.text[last - 1].isspace():
@@ -283,9 +283,9 @@ class Flow:
         note = of_note[1] if of_note is not None and self.source.kind == "docx" else ""
         page = bisect_right(self.source.pages, first)
         known = self.source.confidences[max(page, 1) - 1 : max(page, 1)]
-        return Place(first, last, line, page, note, known[0] if known else None)
+        return CheckedPlace(first, last, line, page, note, known[0] if known else None)
 
-    def page_ends(self, place: Place) -> tuple[int, ...]:
+    def page_ends(self, place: CheckedPlace) -> tuple[int, ...]:
         """Return the page ends within a place, from its beginning."""
         pages = self.source.pages
         raw = self.source.text[place.start : place.end]
@@ -293,7 +293,7 @@ class Flow:
         inside = pages[bisect_right(pages, begin) : bisect_left(pages, place.end)]
         return tuple(page - begin for page in inside)
 
-    def written(self, place: Place) -> str:
+    def written(self, place: CheckedPlace) -> str:
         """Return the original text of a place."""
         return self.source.text[place.start : place.end].strip()
 
@@ -335,8 +335,6 @@ def _without_marks(names: LawNames) -> Callable[[re.Match[str]], str]:
 
 
 def _joined(text: str, names: LawNames) -> Callable[[re.Match[str]], str]:
-    """Return the separator of two joined lines: a blank between Latin words, else nothing."""
-
     def join(match: re.Match[str]) -> str:
         begin, end = text.rfind("\n", 0, match.start()) + 1, text.find("\n", match.end())
         line = text[max(begin, match.start() - _LONGEST_NAME) : match.start()]
@@ -468,7 +466,7 @@ _CONTINUES_CITED = re.compile(f"[第項号但本前後柱各及又並若乃以�
 _AROUND = 60
 
 
-class _Row(NamedTuple):
+class _SpreadRow(NamedTuple):
     letters: str  # the first may end a word, the last may begin one
     blanks: tuple[tuple[int, int], ...]
     before: str  # before, after: the adjacent characters; "" for a blank
@@ -484,13 +482,13 @@ def spread_letters(text: str, names: LawNames) -> list[tuple[int, int, str]]:
     return [edit for row in _rows(text) for edit in _closed(row, text, names)]
 
 
-def _rows(text: str) -> Iterator[_Row]:
+def _rows(text: str) -> Iterator[_SpreadRow]:
     for match in _ROW.finditer(text):
         start, end = match.span()
         steps = list(_STEP.finditer(text, start + 1, end))
         letters = text[start] + "".join(step["letter"] for step in steps)
         before, after = text[start - 1 : start], text[end : end + 1]
-        yield _Row(
+        yield _SpreadRow(
             letters,
             tuple(step.span("blanks") for step in steps),
             before.strip(),
@@ -498,8 +496,7 @@ def _rows(text: str) -> Iterator[_Row]:
         )
 
 
-def _closed(row: _Row, text: str, names: LawNames) -> Iterator[tuple[int, int, str]]:
-    """Yield the blanks to drop, and wide blanks between words as one blank."""
+def _closed(row: _SpreadRow, text: str, names: LawNames) -> Iterator[tuple[int, int, str]]:
     counted = _counted(row)
     is_row = row.singles >= _LEAST and any(map(_IS_KANJI.match, row.letters))
     name = 0 if is_row else _name_within(row, names)
@@ -524,7 +521,7 @@ def _closed(row: _Row, text: str, names: LawNames) -> Iterator[tuple[int, int, s
             yield start, end, " "
 
 
-def _counted(row: _Row) -> set[int]:
+def _counted(row: _SpreadRow) -> set[int]:
     """Return the digits with a counter: 2 and 0 of 第 2 0 条."""
     found: set[int] = set()
     letters = row.letters
@@ -542,7 +539,7 @@ def _counted(row: _Row) -> set[int]:
     return found
 
 
-def _name_within(row: _Row, names: LawNames) -> int:
+def _name_within(row: _SpreadRow, names: LawNames) -> int:
     """Return the length of a law's name at the beginning of a short row: 民　法第709条."""
     if row.singles >= _LEAST or (row.before and _IS_KANJI.match(row.before)):
         return 0
@@ -555,13 +552,13 @@ def _name_within(row: _Row, names: LawNames) -> int:
     return 0
 
 
-def _ends_a_citation(row: _Row, at: int) -> bool:
+def _ends_a_citation(row: _SpreadRow, at: int) -> bool:
     """Whether a blank ends a citation and a word or number follows."""
     is_cited = _CITED_NUMBER.fullmatch(row.letters[max(0, at - 1) : at + 1])
     return bool(is_cited) and not _CONTINUES_CITED.match(row.letters[at + 1])
 
 
-def _joins(row: _Row, at: int, text: str, names: LawNames) -> bool:
+def _joins(row: _SpreadRow, at: int, text: str, names: LawNames) -> bool:
     """Whether the letters around a blank belong to one word."""
     last = len(row.blanks) - 1
     if at == 0 and row.before and _IS_KANJI.match(row.before) and _IS_KANJI.match(row.letters):
@@ -572,7 +569,7 @@ def _joins(row: _Row, at: int, text: str, names: LawNames) -> bool:
     return True
 
 
-def _goes_on_as_name(row: _Row, at: int, text: str, names: LawNames) -> bool:
+def _goes_on_as_name(row: _SpreadRow, at: int, text: str, names: LawNames) -> bool:
     """Whether a law's name continues across a blank at an end: 労 働 基準法."""
     start, end = row.blanks[at]
     first, last = row.blanks[0][0], row.blanks[-1][1]

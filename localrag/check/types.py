@@ -51,7 +51,7 @@ PARTS = {
 }
 
 
-class Place(NamedTuple):
+class CheckedPlace(NamedTuple):
     """A place in the checked text."""
 
     start: int  # start, end: span in the text, in characters
@@ -75,8 +75,8 @@ class DiffPart(NamedTuple):
 class Finding:
     """The result for one citation, quotation, law, statement or claim."""
 
-    part: Part  # its kind
-    place: Place  # in the text
+    part: Part
+    place: CheckedPlace
     said: str  # words of the text
     verdict: Verdict  # the result
     problem: Fact | None = None  # the error, or the reason for no result; None if it holds

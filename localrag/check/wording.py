@@ -5,9 +5,9 @@ from localrag.check.types import (
     NO_DIFFERENCE,
     PARTS,
     VERDICTS,
+    CheckedPlace,
     CheckReport,
     Finding,
-    Place,
     Verdict,
 )
 from localrag.corpus.types import omission_notes
@@ -37,7 +37,7 @@ def counts(report: CheckReport) -> str:
     return _("{counts}; {read}: compare with the paper").format(counts=told, read=read)
 
 
-def place(found: Place, kind: str) -> str:
+def place(found: CheckedPlace, kind: str) -> str:
     """Return a place in words: page 2, paragraph 4; 注1, paragraph 8."""
     if found.note:
         return _("{note}, paragraph {n:,}").format(note=found.note, n=found.line)

@@ -172,7 +172,7 @@ _KANA = re.compile("[ぁ-ゖ]$")
 _AROUND = 4
 
 
-class Difference(StrEnum):
+class DifferenceKind(StrEnum):
     """The kinds of difference, the worst first."""
 
     WORDS = "words"
@@ -182,12 +182,12 @@ class Difference(StrEnum):
     OMISSION = "omission"
 
 
-def differences(said: str, law: str, diff: Sequence[DiffPart]) -> set[Difference]:
+def differences(said: str, law: str, diff: Sequence[DiffPart]) -> set[DifferenceKind]:
     """Return the kinds of difference between a quotation and its provision."""
     if not is_of_other_penalties(said, law):
         return set(_differences(diff))
     beside = likeness(canon(renamed(said)), canon(renamed(law)))
-    return {Difference.PENALTY, *_differences(beside.diff)}
+    return {DifferenceKind.PENALTY, *_differences(beside.diff)}
 
 
 def without_omissions(text: str, mark: str = "") -> str:
@@ -207,7 +207,7 @@ def is_of_other_penalties(said: str, law: str) -> bool:
     return has_older and not _OLD_PENALTY.search(newer) and _NEW_PENALTY in newer
 
 
-def _differences(diff: Sequence[DiffPart]) -> Iterator[Difference]:
+def _differences(diff: Sequence[DiffPart]) -> Iterator[DifferenceKind]:
     stretches = [(same, list(parts)) for same, parts in groupby(diff, lambda part: part.same)]
     for at, (same, parts) in enumerate(stretches):
         if same:
@@ -221,11 +221,11 @@ def _differences(diff: Sequence[DiffPart]) -> Iterator[Difference]:
         yield _difference(said.strip(), law.strip(), before, after)
 
 
-def _difference(said: str, law: str, before: str, after: str) -> Difference:
+def _difference(said: str, law: str, before: str, after: str) -> DifferenceKind:
     if said and _OMITTED.fullmatch(said):
-        return Difference.OMISSION
+        return DifferenceKind.OMISSION
     if not said and _BRACKETS.fullmatch(law):
-        return Difference.BRACKETS
+        return DifferenceKind.BRACKETS
     printed = spelt(f"{before}{law}{after}")
     head, *rest = without_omissions(said, "\0").split("\0")
     if not rest:
@@ -234,7 +234,7 @@ def _difference(said: str, law: str, before: str, after: str) -> Difference:
         begins, ends = spelt(f"{before}{head}"), spelt(f"{rest[-1]}{after}")
         is_same = len(begins) + len(ends) <= len(printed)
         is_same &= printed[: len(begins)] == begins and printed[-len(ends) :] == ends
-    return Difference.NOTATION if is_same else Difference.WORDS
+    return DifferenceKind.NOTATION if is_same else DifferenceKind.WORDS
 
 
 def spelt(text: str) -> list[str]:

@@ -34,14 +34,14 @@ class AskedQuestion(BaseModel):
     at: str  # ISO date and time (UTC)
     user: str  # user, process: the account and the number of the process
     process: int
-    corpus: str  # corpus, method: names
+    corpus: str
     method: str
     question: str  # question, options: the text and its options
     options: tuple[str, ...]
     before: str  # SHA-256 of the line before
 
 
-class Chain(NamedTuple):
+class CheckedChain(NamedTuple):
     """The number of questions in a journal, and the digest of its last line."""
 
     questions: int
@@ -88,7 +88,7 @@ def write_down(
         ) from error
 
 
-def checked(workspace: Workspace) -> Chain:
+def checked(workspace: Workspace) -> CheckedChain:
     """Check the chain of the journal. Raises `StoreError` or `StorageError`."""
     path = journal_of(workspace)
     before, count = _FIRST, 0
@@ -111,7 +111,7 @@ def checked(workspace: Workspace) -> Chain:
             path=path,
             problem=error,
         ) from error
-    return Chain(count, before)
+    return CheckedChain(count, before)
 
 
 def _journal(path: Path) -> Journal[AskedQuestion]:

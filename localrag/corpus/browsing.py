@@ -36,7 +36,7 @@ Answer = TypeVar("Answer")
 _MOST = 10_000
 
 
-class Memory:
+class LookupCache:
     """A cache of look-ups in one database, by name and question.
 
     It keeps answers only inside `holding`, so a reader outside always sees the latest write.
@@ -106,7 +106,7 @@ _PAGE = 1_000
 class Ages(NamedTuple):
     """Ages of the law texts in a corpus."""
 
-    laws: int  # number of laws
+    laws: int
     old: int  # number of old texts; see `DocumentInfo.old`
     newest: str  # newest, since: ISO dates of the newest and the oldest text; "" without one
     oldest: str  # title of the law with the oldest text; "" if no text is old
@@ -157,7 +157,7 @@ class Browsing:
 
     def __init__(self, database: Database) -> None:
         self._db = database
-        self._memory = Memory(database)
+        self._memory = LookupCache(database)
         self._facets: Facets | None = None
         self._facets_made_of: tuple[int, int] | None = None
 
@@ -178,7 +178,7 @@ class Browsing:
         return Ages(laws, old, newest, *(oldest or ("", "")))
 
     def holding(self) -> AbstractContextManager[None]:
-        """Cache documents and passages looked up inside; see `Memory.holding`."""
+        """Cache documents and passages looked up inside; see `LookupCache.holding`."""
         return self._memory.holding()
 
     def kept(self, name: str, make: Callable[[], Answer]) -> Answer:

@@ -101,7 +101,6 @@ def exposed(home: Path, chosen: Readers) -> list[Path]:
 
 
 def _misplaced(home: Path, chosen: Readers) -> Iterator[tuple[Path, int]]:
-    """Folders and files with a wrong mode, and their right mode."""
     if not _KNOWS_MODES:
         return
     bits = _BITS[chosen]

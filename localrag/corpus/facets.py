@@ -352,7 +352,6 @@ class Facets:
         return self._chapters if known == CHAPTER else self.documents[known]
 
     def _key(self, key: str) -> str:
-        """The stored name of a facet written in any language."""
         if key in self.keys:
             return key
         if called := self._keys_called(key):
@@ -392,7 +391,6 @@ class Facets:
         return self._by_letters[key]
 
     def _known(self, written: Label) -> list[Label]:
-        """The labels meant by one in any language and spelling."""
         label = written._replace(key=self._key(written.key))
         values = self._values(label.key)
         if label.value in values:

@@ -154,7 +154,6 @@ def _as_line(row: Any) -> bytes:
 
 
 def _end_of_whole_lines(file: IO[bytes], size: int) -> int:
-    """The end of the last whole line, searched from the end of the file."""
     end = size
     while end:
         begin = max(0, end - _BLOCK)

@@ -441,7 +441,6 @@ class Lookups(Derived):
     def _passages_of(
         self, key: int, id_: str, layers: Collection[str] = ()
     ) -> Iterator[tuple[int, Passage]]:
-        """Yield keys and passages of a document, in some layers or all."""
         text = self._span(key, 0, None)
         of_layers = f" AND layers.name IN ({','.join('?' * len(layers))})" if layers else ""
         rows = self._db.rows(

@@ -397,7 +397,7 @@ class FoldedText:
         return not broken and piece.end not in self._inside
 
 
-class _Piece(NamedTuple):
+class _FoldedPiece(NamedTuple):
     """A span of normalised text as written: a number in digits, or one character."""
 
     written: str
@@ -405,19 +405,19 @@ class _Piece(NamedTuple):
     end: int
 
 
-def _pieces(modern: str) -> Iterator[_Piece]:
+def _pieces(modern: str) -> Iterator[_FoldedPiece]:
     position = 0
     for numeral in _NUMERAL.finditer(modern):
         yield from _characters(modern, position, numeral.start())
-        yield _Piece(_number(numeral[0]), *numeral.span())
+        yield _FoldedPiece(_number(numeral[0]), *numeral.span())
         position = numeral.end()
     yield from _characters(modern, position, len(modern))
 
 
-def _characters(modern: str, start: int, end: int) -> Iterator[_Piece]:
+def _characters(modern: str, start: int, end: int) -> Iterator[_FoldedPiece]:
     for position in range(start, end):
         if not _DROPPED.match(modern[position]):
-            yield _Piece(modern[position], position, position + 1)
+            yield _FoldedPiece(modern[position], position, position + 1)
 
 
 def _modern(normal: str) -> str:

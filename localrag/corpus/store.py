@@ -77,7 +77,7 @@ class FileRecord:
 class Origin(NamedTuple):
     """The file of a stored document."""
 
-    fingerprint: str  # of the document
+    fingerprint: str
     path: str  # of the file; "" without one
     met: bool  # whether the latest reading of the file has met the document
 

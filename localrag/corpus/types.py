@@ -137,7 +137,7 @@ class Passage:
     # ``<document id>#<place>``, e.g. ``323AC0000000025#27_36.1``. Unique in the corpus, and stable
     # if the document is added again
     id: str
-    document_id: str  # the document it belongs to
+    document_id: str
     layer: str  # the set of passages it belongs to
     text: str  # searched and quoted
     # the place in words, kept apart from the text ("金融商品取引法 第二十七条の三十六 第一項")
@@ -156,7 +156,7 @@ class Omission:
     """Parts of a file not read, or read with a remark."""
 
     what: str  # plural noun ("pictures"), always the same words; a message marked with `N_`
-    count: int = 1  # number of parts
+    count: int = 1
     in_text: bool = False  # whether the text has them ("tracked insertions", "pages read by OCR")
 
 

@@ -134,7 +134,7 @@ class CorpusPaths:
 class Workspace:
     """A workspace folder; may be missing."""
 
-    home: Path  # its absolute path
+    home: Path
 
     @classmethod
     def locate(cls, home: Path | None = None) -> Self:

@@ -255,7 +255,6 @@ def _result(
 def _measured(
     answer: Answered, question: Question, measure: Measure
 ) -> tuple[float, Mapping[str, float], Mapping[str, str]]:
-    """Score, figures and verdicts of an answer in free text."""
     if measure.of_checks:
         figures = measure.of_checks(answer.checked, question)
         return figures[measure.score], figures, {}

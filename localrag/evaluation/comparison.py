@@ -216,7 +216,6 @@ def _measured(
 
 
 def _figures(answers: Answers) -> dict[str, Estimate]:
-    """Figures of answers in free text, with the shares of verdicts."""
     found = measured(answers)
     if found is None:
         return {}

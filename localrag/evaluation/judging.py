@@ -39,13 +39,13 @@ from localrag.evaluation.planning import Judge, Plan, Setup
 from localrag.evaluation.types import (
     DETERMINISTIC,
     JUDGE,
+    AnswerVerdict,
     Judging,
     Listener,
     Question,
     Result,
     Spent,
     Unjudged,
-    Verdict,
 )
 from localrag.language import N_, _
 from localrag.methods.catalogue import LONGEST_REASON
@@ -200,7 +200,7 @@ def _asked(
 _YES_NO = {folded("YES"), folded("NO")}
 
 
-class _Reply(BaseModel):
+class _JudgeReply(BaseModel):
     # The reason comes first: the verdict is then written with it in view.
     reason: Annotated[str, Field(min_length=1, max_length=LONGEST_REASON)]
     verdict: Literal["right", "wrong"]
@@ -210,7 +210,7 @@ class _Reply(BaseModel):
 class Judged:
     """A verdict, and its cost."""
 
-    verdict: Verdict | None  # None if there is none
+    verdict: AnswerVerdict | None  # None if there is none
     calls: tuple[ModelCall, ...] = ()  # of the model, retries included; empty if comparison decided
     problem: str = ""
 
@@ -227,7 +227,7 @@ def judge(
     There is no verdict if a reply stayed malformed, or the prompt does not fit the context.
     """
     if not folded(answer):
-        return Judged(Verdict.NA)
+        return Judged(AnswerVerdict.NA)
     calls: list[ModelCall] = []
 
     def right(name: str, **values: str | Sequence[str]) -> bool:
@@ -240,7 +240,7 @@ def judge(
         tag = element("text", (asked, *texts))
         shown = {"question": asked, "longest": LONGEST_REASON, "tag": tag, **values}
         messages = prompt(name, language_of(asked), **shown)
-        return ask(model, settings, messages, _Reply, calls.append, name).verdict == "right"
+        return ask(model, settings, messages, _JudgeReply, calls.append, name).verdict == "right"
 
     gold, facts = ([one.text for one in some] for some in (question.derivation, derivation))
     try:
@@ -254,7 +254,7 @@ def judge(
         if not error.of_one_request:
             raise
         return Judged(None, tuple(calls), error.cause)
-    return Judged(Verdict.of(answer=answered, derivation=derived), tuple(calls))
+    return Judged(AnswerVerdict.of(answer=answered, derivation=derived), tuple(calls))
 
 
 def _compared(answer: str, gold: str) -> bool | None:

@@ -67,7 +67,7 @@ class Judge:
 
 
 @dataclass(frozen=True, slots=True)
-class LeftOut:
+class MethodLeftOut:
     """A method unable to run here, with cause and cure."""
 
     method: str
@@ -87,7 +87,7 @@ class Plan:
     orders: int  # orders of options in which each is asked
     setups: tuple[Setup, ...]  # one for each entry, in the order requested
     measure: Measure
-    left_out: tuple[LeftOut, ...] = ()  # methods that ``all`` does not include here
+    left_out: tuple[MethodLeftOut, ...] = ()  # methods that ``all`` does not include here
     # by question, gold places missing from the corpus; only if a method searches
     lacking: Mapping[str, tuple[Gold, ...]] = field(default_factory=dict)
     judge: Judge | None = None  # None if only code gives verdicts
@@ -204,17 +204,17 @@ def _no_corpus(questions: Questions, corpus: str) -> NotFoundError:
 
 def _chosen(
     methods: Sequence[str], questions: Questions, models: Sequence[str], place: CorpusPaths
-) -> tuple[list[Method], list[LeftOut]]:
+) -> tuple[list[Method], list[MethodLeftOut]]:
     every = ALL in methods
     chosen: list[Method] = []
-    left_out: list[LeftOut] = []
+    left_out: list[MethodLeftOut] = []
     for name in NAMES if every else dict.fromkeys(methods):
         one = method(name)
         hindrance = _hindrance(one, questions, models, place)
         if hindrance is None:
             chosen.append(one)
         elif every:
-            left_out.append(LeftOut(name, hindrance.cause, hindrance.cure))
+            left_out.append(MethodLeftOut(name, hindrance.cause, hindrance.cure))
         else:
             raise hindrance
     return chosen, left_out
@@ -280,7 +280,6 @@ def _hindrance(
 
 
 def _alike(questions: Iterable[Question]) -> tuple[Question, Question] | None:
-    """Two equal questions with different texts."""
     first: dict[Query, Question] = {}
     for question in questions:
         if first.setdefault(question.query, question).context != question.context:
@@ -310,7 +309,6 @@ def _stages(orders: Sequence[str], methods: Iterable[Method]) -> tuple[str, ...]
 
 
 def _judge(workspace: Workspace, config: Config, model: str, measure: Measure) -> Judge:
-    """The judge with these settings; opens nothing."""
     if measure.verdict is None and not measure.rated:
         raise UsageError(
             N_("Answers to these questions are measured without a judge."),

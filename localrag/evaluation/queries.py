@@ -58,7 +58,7 @@ _OF_PROMPT = re.compile(
 _ID = 12
 
 
-class _Reply(BaseModel):
+class _QueryReply(BaseModel):
     query: Annotated[str, Field(min_length=1, max_length=_LONGEST)]
 
 
@@ -171,7 +171,6 @@ class _QueryWriter:
         aspects: int,
         on_event: Callable[[Progress], None],
     ) -> None:
-        """Write questions until there are `n`."""
         begun = perf_counter()
         models = dict.fromkeys(one.model for one in earlier)
         there = {one.id for one in earlier}
@@ -227,7 +226,12 @@ class _QueryWriter:
         messages = self._messages(group)
         try:
             reply = ask(
-                self._model, self._settings, messages, _Reply, self._report.calls.append, PROMPT
+                self._model,
+                self._settings,
+                messages,
+                _QueryReply,
+                self._report.calls.append,
+                PROMPT,
             )
         except ModelUnusable as error:
             if error.kind != ReplyInvalid.__name__:
@@ -257,7 +261,6 @@ class _QueryWriter:
 
 
 def _of_corpus(corpus: str, journal: Journal[MadeQuery]) -> list[MadeQuery]:
-    """The questions of earlier runs."""
     earlier = [line.row for line in journal.lines()]
     if other := next((one.corpus for one in earlier if one.corpus != corpus), ""):
         raise UsageError(

@@ -54,7 +54,7 @@ class _GivenScores(BaseModel):
     relevancy: _Points
 
 
-class _Reply(BaseModel):
+class _RatingReply(BaseModel):
     # The reason comes first: the numbers are then written with it in view.
     reason: Annotated[str, Field(min_length=1, max_length=LONGEST_REASON)]
     first: _GivenScores
@@ -175,7 +175,7 @@ def rated(model: ChatModel, settings: ChatConfig, pair: ShownPair) -> Rating:
     scores: Scores = {}
     problem = ""
     try:
-        reply = ask(model, settings, messages, _Reply, calls.append, "judge pair")
+        reply = ask(model, settings, messages, _RatingReply, calls.append, "judge pair")
     except ModelUnusable as error:
         if not error.of_one_request:
             raise

@@ -18,7 +18,8 @@ from localrag.corpus.readers.types import Limits
 from localrag.corpus.store import CorpusStore
 from localrag.corpus.types import PASSAGES
 from localrag.corpus.workspace import CorpusPaths, Workspace
-from localrag.errors import InputError, LocalragError, NotFoundError, UsageError
+from localrag.errors import InputError, LocalragError, UsageError
+from localrag.evaluation.datasets.keeping import no_file, unreadable
 from localrag.language import N_, _
 from localrag.search.finding import find
 from localrag.search.pipeline import Retriever
@@ -134,7 +135,6 @@ _COMMON = {"lexical": True, "dense": "auto", "fusion": "scores"}
 
 
 def _ways(settings: RetrievalConfig, retriever: Retriever) -> list[tuple[str, RetrievalConfig]]:
-    """Every way of searching, the simplest first."""
     ways: list[tuple[str, dict[str, object]]] = [("words", {"dense": "off"})]
     if retriever.has_dense:
         ways.append(("meaning", {"lexical": False}))
@@ -244,16 +244,9 @@ def _lines(path: Path, store: CorpusStore) -> Iterator[tuple[int, JudgedQuestion
                     except LocalragError as problem:
                         yield number, problem
     except FileNotFoundError as error:
-        raise NotFoundError(
-            N_("There is no file {path}."), N_("Check the spelling."), path=path
-        ) from error
+        raise no_file(path) from error
     except OSError as error:
-        raise InputError(
-            N_("{path} cannot be read ({problem})."),
-            N_("Check the path and its permissions."),
-            path=path,
-            problem=error,
-        ) from error
+        raise unreadable(path, error) from error
 
 
 def _judged(record: dict[str, object], store: CorpusStore) -> JudgedQuestion:

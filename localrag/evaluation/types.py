@@ -303,7 +303,7 @@ def in_dataset_order(shown: str, order: int, options: int) -> str:
     return LABELS[(LABELS[:options].index(shown) + order) % options]
 
 
-class Verdict(StrEnum):
+class AnswerVerdict(StrEnum):
     """Whether an answer and its derivation are right (true, false); NA without an answer."""
 
     TT = "TT"
@@ -313,7 +313,7 @@ class Verdict(StrEnum):
     NA = "N/A"
 
     @classmethod
-    def of(cls, *, answer: bool, derivation: bool) -> "Verdict":
+    def of(cls, *, answer: bool, derivation: bool) -> "AnswerVerdict":
         """The verdict on an existing answer."""
         return cls("FT"[answer] + "FT"[derivation])
 
@@ -330,7 +330,8 @@ class Measure:
 
     score: str
     figures: Measured[Mapping[str, float]]  # by name, 0 to 1, higher is better
-    verdict: Measured[Verdict] | None = None  # by comparison; None if derivations are not examined
+    # by comparison; None if derivations are not examined
+    verdict: Measured[AnswerVerdict] | None = None
     notes: tuple[Fact, ...] = ()  # versions used, and figures that are missing
     # figures of a checked claim, instead of `figures`; None for questions
     of_checks: Callable[[FactCheck | None, Question], Mapping[str, float]] | None = None

@@ -57,7 +57,7 @@ if TYPE_CHECKING:
 class FollowedQuestion(NamedTuple):
     """A question without a history."""
 
-    query: Query  # the question
+    query: Query
     read_as: str = ""  # its text, if it is not as asked; else ""
     trace: Trace = Trace()  # of the reading
 

@@ -15,9 +15,8 @@ from collections.abc import Iterator, Sequence
 
 from localrag.answer.types import Answer, Citation, Claim
 from localrag.language import N_
-from localrag.methods.agreement import choose, is_held_out, judge
+from localrag.methods.agreement import OptionJudgement, choose, in_words, is_held_out, judge
 from localrag.methods.agreement.evidence import content_terms, provisions_found
-from localrag.methods.agreement.signs import OptionJudgement, in_words
 from localrag.methods.catalogue import Case, labelled, register
 from localrag.methods.extractive import PlainToolkit
 from localrag.text.facts import Fact, FactKind

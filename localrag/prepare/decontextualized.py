@@ -29,10 +29,10 @@ from localrag.law.provisions import LABEL
 from localrag.prepare.layers import (
     DerivedRow,
     DerivedText,
-    Job,
+    LayerJob,
     Made,
-    Outcome,
     Span,
+    UnitOutcome,
     digest,
 )
 from localrag.prepare.making import (
@@ -115,7 +115,7 @@ class Rewriter:
     def __init__(self, model: ChatModel, settings: ChatConfig) -> None:
         self._writer = LayerWriter(model, settings, PROMPT, _VERSION)
 
-    def jobs(self, document: Document) -> Iterator[Job]:
+    def jobs(self, document: Document) -> Iterator[LayerJob]:
         """The sentences of a document in order, so that a model reads the document only once."""
         spans = prose_spans(document)
         longest = max((end - start for start, end in spans), default=0)
@@ -125,7 +125,7 @@ class Rewriter:
             span = Span(start, end)
             source = digest(document.text[start:end])
             make = partial(written, self._made, parts, span)
-            yield Job(document.id, span, source, made_of, make)
+            yield LayerJob(document.id, span, source, made_of, make)
 
     def _made(self, calls: list[ModelCall], parts: Parts, span: Span) -> Made:
         document = parts.document
@@ -141,10 +141,10 @@ class Rewriter:
         for one in (text, sentence):
             full = with_names(one, named, f"{title} {shown}")
             if not adds_nothing(full, sentence) and not adds_or_loses(full, sentence, shown, title):
-                return Made(Outcome.MADE, (DerivedText(full),))
+                return Made(UnitOutcome.MADE, (DerivedText(full),))
         if adds_or_loses(text, sentence, shown, title):
-            return Made(Outcome.REFUSED, refused=text)
-        return Made(Outcome.UNCHANGED)
+            return Made(UnitOutcome.REFUSED, refused=text)
+        return Made(UnitOutcome.UNCHANGED)
 
     def _messages(self, document: Document, around: Span, sentence: str) -> tuple[Message, ...]:
         # A straight quotation mark would end the JSON string that the model writes.
@@ -267,14 +267,16 @@ def adds_or_loses(text: str, sentence: str, around: str, title: str) -> bool:
     )
 
 
-def sentence_jobs(store: CorpusStore, document: Document) -> Iterator[Job]:
+def sentence_jobs(store: CorpusStore, document: Document) -> Iterator[LayerJob]:
     """The sentences of any document, as they are."""
     for span in sentence_spans(store, document):
         source = digest(document.text[span.start : span.end])
-        yield Job(document.id, span, source, source, partial(_as_made, Made(Outcome.UNCHANGED)))
+        yield LayerJob(
+            document.id, span, source, source, partial(_as_made, Made(UnitOutcome.UNCHANGED))
+        )
 
 
-def statute_jobs(store: CorpusStore, law: Document) -> Iterator[Job]:
+def statute_jobs(store: CorpusStore, law: Document) -> Iterator[LayerJob]:
     """The sentences of a statute, with the cited provisions and laws written out."""
     # A law names a few others repeatedly.
     title_of = cache(lambda law_id: store.document(law_id).title)
@@ -282,12 +284,12 @@ def statute_jobs(store: CorpusStore, law: Document) -> Iterator[Job]:
     for article, piece in statute_sentences(store, law):
         span = Span(piece.start, piece.end)
         text = _written_out(law, span, references_of(article.locator), title_of)
-        made = Made(Outcome.UNCHANGED)
+        made = Made(UnitOutcome.UNCHANGED)
         if text != piece.text:
-            made = Made(Outcome.MADE, (DerivedText(text),))
+            made = Made(UnitOutcome.MADE, (DerivedText(text),))
         # The text is made here: finding out whether it exists takes as long.
         made_of = digest(_VERSION, text)
-        yield Job(law.id, span, digest(piece.text), made_of, partial(_as_made, made))
+        yield LayerJob(law.id, span, digest(piece.text), made_of, partial(_as_made, made))
 
 
 def _as_made(made: Made) -> Made:
@@ -377,14 +379,14 @@ class Questioner:
         self._writer = LayerWriter(model, settings, QUESTIONS_PROMPT, _QUESTIONS_VERSION)
         self._rewritten = rewritten
 
-    def jobs(self, document: Document) -> Iterator[Job]:
+    def jobs(self, document: Document) -> Iterator[LayerJob]:
         """The rewritten sentences of a document, in order."""
         for row in self._rewritten.get(document.id, ()):
             sentence = document.text[row.start : row.end]
             (rewritten, *_), *_ = row.texts
             made_of = digest(self._writer.recipe, sentence, rewritten)
             make = partial(written, self._made, sentence, rewritten)
-            yield Job(document.id, Span(row.start, row.end), digest(sentence), made_of, make)
+            yield LayerJob(document.id, Span(row.start, row.end), digest(sentence), made_of, make)
 
     def _made(self, calls: list[ModelCall], sentence: str, rewritten: str) -> Made:
         messages = prompt(
@@ -405,9 +407,9 @@ class Questioner:
             )
         )
         if kept or not reply.pairs:
-            return Made(Outcome.MADE if kept else Outcome.UNCHANGED, kept)
+            return Made(UnitOutcome.MADE if kept else UnitOutcome.UNCHANGED, kept)
         refused = "\n".join(f"{pair.question}\t{pair.answer}" for pair in reply.pairs)
-        return Made(Outcome.REFUSED, refused=refused)
+        return Made(UnitOutcome.REFUSED, refused=refused)
 
 
 def _completes(pair: _CompletionPair, sentence: str, rewritten: str) -> bool:

@@ -378,7 +378,6 @@ def layers_stamp(place: CorpusPaths, layers: Sequence[str]) -> str:
 def _vectors_of(
     place: CorpusPaths, words: Path, model: str, *, deep: bool = False
 ) -> "VectorIndex | None":
-    """The vectors of these texts by this model; None if they are missing or damaged."""
     from localrag_indexes.vectors import VectorIndex
 
     folder = current(place.layer_vectors)
@@ -421,7 +420,6 @@ def _is_of_another_time(manifest: IndexManifest, place: CorpusPaths, store: Corp
 
 
 def _state_of(words: Path, made_of: Sequence[object]) -> IndexState:
-    """The state of an index of words."""
     try:
         manifest = IndexManifest.read(words)
         manifest.verify(words, deep=True)

@@ -56,7 +56,7 @@ SEARCHED = (SENTENCES, DECONTEXTUALIZED, QUESTIONS, SYNTHETIC_QA)
 """The searched layers."""
 
 
-class Outcome(StrEnum):
+class UnitOutcome(StrEnum):
     """The outcome for a sentence, or another unit; without a text a sentence stays as it is.
 
     `UNCHANGED`: it can be read alone. `REFUSED`: code refused all texts of the model, with new
@@ -91,14 +91,14 @@ class DerivedRow:
     end: int
     source: str  # digest of the text at the span, or of the questions
     made_of: str  # digest of all sources
-    outcome: Outcome  # of the work
-    texts: tuple[DerivedText, ...] = ()  # only for `Outcome.MADE`
+    outcome: UnitOutcome
+    texts: tuple[DerivedText, ...] = ()  # only for `UnitOutcome.MADE`
     refused: str = ""  # refused texts, a line each
     # prompt, cached, completion: tokens; `cached` are part of `prompt`, read before
     prompt: int = 0
     cached: int = 0
     completion: int = 0
-    seconds: float = 0.0  # of the work
+    seconds: float = 0.0
     # in `METADATA` those of the document; of a summary the shared ones
     labels: tuple[Label, ...] = ()
     # of a summary, the places of its rows in `SYNTHETIC_QA`
@@ -126,15 +126,15 @@ class Span(NamedTuple):
 class Made(NamedTuple):
     """The result of a job; `outcome`, `texts`, `refused` and `labels` as in `DerivedRow`."""
 
-    outcome: Outcome
+    outcome: UnitOutcome
     texts: tuple[DerivedText, ...] = ()
     refused: str = ""
-    calls: Sequence[ModelCall] = ()  # of the model
+    calls: Sequence[ModelCall] = ()
     labels: tuple[Label, ...] = ()
-    problem: Fact | None = None  # of `Outcome.MALFORMED`; else None
+    problem: Fact | None = None  # of `UnitOutcome.MALFORMED`; else None
 
 
-class Job(NamedTuple):
+class LayerJob(NamedTuple):
     """The work for one row."""
 
     document: str  # document, span, source, rests_on, questions: as in `DerivedRow`
@@ -184,7 +184,7 @@ def unreadable(error: ModelUnusable, calls: Sequence[ModelCall]) -> Made:
         raise error
     problem = calls[-1].problem if calls and error.kind == ReplyInvalid.__name__ else None
     problem = problem or Fact(FactKind.MODEL_FAILED, cause=error.cause)
-    return Made(Outcome.MALFORMED, calls=calls, problem=problem)
+    return Made(UnitOutcome.MALFORMED, calls=calls, problem=problem)
 
 
 _ROWS = TypeAdapter(DerivedRow)
@@ -312,8 +312,8 @@ WORD = "word"
 class LayerText(NamedTuple):
     """A text of a layer, and its source sentence."""
 
-    layer: str  # its name
-    document: str  # the id of the document
+    layer: str
+    document: str
     # start, end: the span of the sentence in characters; for a synthetic question, of its answer
     start: int
     end: int
@@ -334,7 +334,7 @@ class LayerText(NamedTuple):
 class FoundText(NamedTuple):
     """A text found by a search."""
 
-    found: LayerText  # the text
+    found: LayerText
     score: float  # its cosine, or its BM25 score
 
 
@@ -408,7 +408,6 @@ class LayerReading:
 
 
 def _answered(document: Document, row: DerivedRow) -> Iterator[LayerText]:
-    """The questions of a row, each with its answering sentences."""
     for made in row.texts:
         passage = _holder(document, made.start)
         if passage is not None:

@@ -119,7 +119,7 @@ _BLOCK = 512
 class Redundancy:
     """Clusters of questions."""
 
-    questions: int  # their number
+    questions: int
     clusters: int  # of the questions
     largest: int  # questions of the largest cluster
     threshold: float  # the cosine from which two are one

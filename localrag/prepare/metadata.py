@@ -41,7 +41,7 @@ from localrag.corpus.types import Document, Label
 from localrag.corpus.workspace import CorpusPaths
 from localrag.errors import InputError, StoreError, UsageError
 from localrag.language import N_, _
-from localrag.prepare.layers import Job, Made, Outcome, Span, digest
+from localrag.prepare.layers import LayerJob, Made, Span, UnitOutcome, digest
 from localrag.prepare.making import LayerWriter, written
 from localrag.search.types import ModelCall
 from localrag_indexes.analysis.normalize import letters_of
@@ -246,20 +246,20 @@ class Sorter:
         self._categories = categories
         self._writer = LayerWriter(model, settings, PROMPT, _VERSION, digest_of(categories))
 
-    def jobs(self, document: Document) -> Iterator[Job]:
+    def jobs(self, document: Document) -> Iterator[LayerJob]:
         """The one job of a document: its beginning is sorted."""
         told = {label.key for label in labels_of(document)}
         asked = tuple(key for key in self._categories if key not in told)
         beginning = document.text[:_READ]
         made_of = digest(self._writer.recipe, " ".join(asked), document.title, beginning)
         make = partial(written, self._made, document.title, beginning, asked)
-        yield Job(document.id, Span(0, len(beginning)), digest(beginning), made_of, make)
+        yield LayerJob(document.id, Span(0, len(beginning)), digest(beginning), made_of, make)
 
     def _made(
         self, calls: list[ModelCall], title: str, beginning: str, asked: tuple[str, ...]
     ) -> Made:
         if not asked:
-            return Made(Outcome.UNCHANGED)
+            return Made(UnitOutcome.UNCHANGED)
         wanted = {key: self._categories[key] for key in asked}
         messages = _messages(title, beginning, wanted)
         while beginning and not self._writer.fits(messages):
@@ -272,7 +272,7 @@ class Sorter:
             for key, values in reply.model_dump(by_alias=True).items()
             for value in dict.fromkeys(values)
         )
-        outcome = Outcome.MADE if labels else Outcome.UNCHANGED
+        outcome = UnitOutcome.MADE if labels else UnitOutcome.UNCHANGED
         return Made(outcome, labels=labels)
 
 

@@ -30,9 +30,9 @@ from localrag.prepare.layers import (
     SYNTHETIC_QA,
     DerivedLayer,
     DerivedRow,
-    Job,
+    LayerJob,
     Made,
-    Outcome,
+    UnitOutcome,
     require,
 )
 from localrag.prepare.metadata import SHIPPED, Categories, Sorter, keep, kept, propose
@@ -64,7 +64,7 @@ class _Maker(Protocol):
     def units(self) -> Iterator[str]:
         """The ids of documents, or the names of summaries."""
 
-    def jobs(self, unit: str) -> Iterator[Job]:
+    def jobs(self, unit: str) -> Iterator[LayerJob]:
         """The jobs of one unit, in order."""
 
 
@@ -76,11 +76,11 @@ Opener = Callable[[Workspace, Config], ChatModel | None]
 class LayerReport:
     """The report on a layer."""
 
-    layer: str  # its name
+    layer: str
     jobs: int = 0  # all rows to make, also of earlier runs
     earlier: int = 0  # made by earlier runs
     made: int = 0  # in this run
-    outcomes: Counter[Outcome] = field(default_factory=Counter)  # of this run
+    outcomes: Counter[UnitOutcome] = field(default_factory=Counter)  # of this run
     # places of malformed replies, by document and first character; the first hundred
     malformed: list[tuple[str, int]] = field(default_factory=list)
     problems: Counter[Fact] = field(default_factory=Counter)  # the reasons, with counts
@@ -112,7 +112,7 @@ class LayerReport:
             characters, seconds = characters - self._first_characters, seconds - self._first_seconds
         return left * seconds / characters if characters else 0.0
 
-    def look(self, job: Job, *, is_made: bool) -> None:
+    def look(self, job: LayerJob, *, is_made: bool) -> None:
         """Count a job before the work."""
         self.jobs += 1
         self.earlier += is_made
@@ -128,7 +128,7 @@ class LayerReport:
         self._made_characters += row.end - row.start
         if self.made == 1:
             self._first_characters, self._first_seconds = self._made_characters, seconds
-        if row.outcome is Outcome.MALFORMED and len(self.malformed) < _NAMED:
+        if row.outcome is UnitOutcome.MALFORMED and len(self.malformed) < _NAMED:
             self.malformed.append(row.place)
         if problem is not None:
             self.problems[problem] += 1
@@ -205,7 +205,6 @@ class _LazyModel:
 
     @cached_property
     def model(self) -> ChatModel:
-        """The model; raises `UsageError` if the settings name none."""
         model = self._opener(self._workspace, self._config)
         if model is None:
             raise UsageError(
@@ -275,25 +274,25 @@ def tell_apart(store: CorpusStore, layer: DerivedLayer) -> None:
 
 
 class _ByDocument:
-    def __init__(self, store: CorpusStore, jobs: Callable[[Document], Iterator[Job]]) -> None:
+    def __init__(self, store: CorpusStore, jobs: Callable[[Document], Iterator[LayerJob]]) -> None:
         self._store = store
         self._jobs = jobs
 
     def units(self) -> Iterator[str]:
         return (info.id for info in self._store.documents())
 
-    def jobs(self, unit: str) -> Iterator[Job]:
+    def jobs(self, unit: str) -> Iterator[LayerJob]:
         return self._jobs(self._store.read(unit))
 
 
 def _rewriting(
     store: CorpusStore, model: _LazyModel, by: By
-) -> Callable[[Document], Iterator[Job]]:
+) -> Callable[[Document], Iterator[LayerJob]]:
     """Rewrites each document by model or resolver."""
     # Statutes alone need no model.
     rewriter = cache(lambda: Rewriter(model.model, model.settings))
 
-    def jobs(document: Document) -> Iterator[Job]:
+    def jobs(document: Document) -> Iterator[LayerJob]:
         if document.kind == "law" and by != "model":
             return statute_jobs(store, document)
         return iter(()) if by == "statutes" else rewriter().jobs(document)
@@ -302,7 +301,6 @@ def _rewriting(
 
 
 def _rewritten(place: CorpusPaths) -> Mapping[str, list[DerivedRow]]:
-    """The rewritten sentences, by document, in reading order."""
     layer, found = DerivedLayer(place, DECONTEXTUALIZED), defaultdict[str, list[DerivedRow]](list)
     for row in sorted(layer.standing(), key=lambda row: row.place):
         if row.texts:
@@ -356,7 +354,7 @@ class _LayerRun:
                     report.jobs,
                     report.seconds,
                     report.earlier,
-                    report.outcomes[Outcome.MALFORMED],
+                    report.outcomes[UnitOutcome.MALFORMED],
                 )
             )
         if not dry_run:
@@ -377,16 +375,16 @@ class _LayerRun:
                 missing.append(unit)
         return missing
 
-    def _open(self, units: Iterable[str]) -> Iterator[Job]:
+    def _open(self, units: Iterable[str]) -> Iterator[LayerJob]:
         for unit in units:
             for job in self._maker.jobs(unit):
                 if not self._is_made(job):
                     yield job
 
-    def _is_made(self, job: Job) -> bool:
+    def _is_made(self, job: LayerJob) -> bool:
         return self._made_of.get((job.document, job.span.start)) == job.made_of
 
 
-def _timed(job: Job) -> tuple[Made, float]:
+def _timed(job: LayerJob) -> tuple[Made, float]:
     started = perf_counter()
     return job.make(), perf_counter() - started

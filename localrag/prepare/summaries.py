@@ -30,10 +30,10 @@ from localrag.prepare.layers import (
     SYNTHETIC_QA,
     DerivedLayer,
     DerivedText,
-    Job,
+    LayerJob,
     Made,
-    Outcome,
     Span,
+    UnitOutcome,
     digest,
 )
 from localrag.prepare.making import LayerWriter, written
@@ -66,7 +66,7 @@ class Summary(NamedTuple):
 
     labels: tuple[Label, ...]  # of the documents; none for the whole corpus
     text: str  # the summary
-    questions: int  # their number
+    questions: int
     rests_on: tuple[Place, ...]  # the rows of the layer `SYNTHETIC_QA` with these questions
 
 
@@ -133,13 +133,13 @@ class Summariser:
         """The combinations of metadata, in words."""
         return iter(self._combined)
 
-    def jobs(self, unit: str) -> Iterator[Job]:
+    def jobs(self, unit: str) -> Iterator[LayerJob]:
         """The one job of a combination."""
         labels, documents = self._combined[unit]
         rows = [row for document in documents for row in self._asked[document]]
         questions = [question for row in rows for question in row.questions]
         source = digest(*questions)
-        yield Job(
+        yield LayerJob(
             unit,
             Span(0, sum(map(len, questions))),
             source,
@@ -154,7 +154,9 @@ class Summariser:
     ) -> Made:
         refused: list[str] = []
         text = self._summed_up(named(labels) if labels else "", questions, calls, refused)
-        outcome, texts = (Outcome.MADE, (DerivedText(text),)) if text else (Outcome.REFUSED, ())
+        outcome, texts = (
+            (UnitOutcome.MADE, (DerivedText(text),)) if text else (UnitOutcome.REFUSED, ())
+        )
         return Made(outcome, texts, "\n".join(refused), labels=labels)
 
     def _summed_up(

@@ -24,7 +24,7 @@ class Phase:
 class Progress:
     """The progress of a phase."""
 
-    phase: Phase  # the phase
+    phase: Phase
     done: int  # done, total: in its unit, with earlier runs; a total of 0 is unknown
     total: int
     seconds: float = 0.0  # since this run began it

@@ -71,7 +71,8 @@ def read(text: str) -> Quantity | None:
     if len(text) > LONGEST or dates.read(text):
         return None
     plain = _TRIMMINGS.sub("", fold_value(text))
-    found = list(_scan(_patterns().alone, plain))
+    _, alone = _patterns()
+    found = list(_scan(alone, plain))
     whole = len(found) == 1 and found[0][:2] == (0, len(plain))
     return found[0][2] if whole else None
 
@@ -85,16 +86,13 @@ def find(text: str) -> tuple[Quantity, ...]:
 
 def find_folded(plain: str) -> Iterator[QuantityFound]:
     """Every quantity in a folded text without dates, in order."""
-    return _scan(_patterns().found, plain)
-
-
-class _Patterns(NamedTuple):
-    found: re.Pattern[str]
-    alone: re.Pattern[str]
+    running, _ = _patterns()
+    return _scan(running, plain)
 
 
 @lru_cache(maxsize=1)
-def _patterns() -> _Patterns:
+def _patterns() -> tuple[re.Pattern[str], re.Pattern[str]]:
+    """For quantities in running text, and for a text that is one."""
     names = sorted(UNITS, key=len, reverse=True)
     # m is neither mm nor m2, but 2時間16分 has two units.
     latin = "|".join(re.escape(name) for name in names if name[-1].isascii())
@@ -102,7 +100,7 @@ def _patterns() -> _Patterns:
     one = rf"(?:(?:{latin})(?![a-z0-9])|{japanese})"
     known = f"{one}(?:/{one})?"
     # In running text: digits with a known unit or none. Alone: also 三万 and any counter.
-    return _Patterns(
+    return (
         re.compile(_shape(_ARABIC, rf"{known}|[位番弾号]|(?!\w)")),
         re.compile(_shape(f"{_ARABIC}|{_SPELT}", rf"(?:{known}|{_COUNTER}|){_END}")),
     )
@@ -117,7 +115,6 @@ def _shape(number: str, unit: str) -> str:
 
 
 def _scan(pattern: re.Pattern[str], plain: str) -> Iterator[QuantityFound]:
-    """The quantities of a folded text; 2時間16分 is one."""
     pending: QuantityFound | None = None
     for match in pattern.finditer(plain):
         quantity = _quantity(match)
@@ -212,7 +209,6 @@ def _bounded(number: Fraction, bound: str) -> Interval[Fraction]:
 
 
 def _sum(first: Quantity, second: Quantity) -> Quantity | None:
-    """The sum of a larger and a smaller unit of one dimension."""
     larger, smaller = UNITS.get(first.unit), UNITS.get(second.unit)
     if larger is None or smaller is None or larger.dimension != smaller.dimension:
         return None

@@ -35,7 +35,11 @@ from localrag.evaluation.datasets import loading
 from localrag.evaluation.optimize.folder import RunFolder
 from localrag.evaluation.optimize.optimise import optimise
 from localrag.evaluation.optimize.types import Event as OptimisationEvent
-from localrag.evaluation.optimize.types import OptimisationPlan, OptimisationProgress, Outcome
+from localrag.evaluation.optimize.types import (
+    OptimisationOutcome,
+    OptimisationPlan,
+    OptimisationProgress,
+)
 from localrag.evaluation.planning import Plan, plan
 from localrag.methods import answering
 from localrag.methods.answering import Answerer
@@ -507,7 +511,7 @@ class Optimising(Evaluating):
         return f"{len(first.candidates)} candidates, scores, refused proposals and calls are equal"
 
 
-def outcome(home: Path) -> Outcome:
+def outcome(home: Path) -> OptimisationOutcome:
     """The report of an optimisation."""
     found = RunFolder.of(Workspace.locate(home), "bench").outcome()
     assert found is not None

@@ -18,7 +18,7 @@ from localrag.corpus.workspace import Workspace
 from localrag.errors import ConfigError
 from localrag.language import N_, _, ngettext
 from localrag.text.harmless import cut, one_line
-from localrag_tui.screen import Dialogue, Kept, WorkbenchScreen
+from localrag_tui.screen import Dialogue, KeptState, WorkbenchScreen
 from localrag_tui.shell.bars import SCREENS
 from localrag_tui.shell.base import BaseApp, abridged
 from localrag_tui.shell.keys import key_of, needed, normal, spelled, usable
@@ -137,7 +137,7 @@ class Workbench(BaseApp):
             if usable(keys) and not (id_ in first and needed(keys, ()))
         }
         self.set_keymap(self.keymap)
-        self._kept: dict[str, Kept] = {}
+        self._kept: dict[str, KeptState] = {}
         self._making_anew = asyncio.Lock()
         self._leaving_form: Screen[object] | None = None
 
@@ -190,7 +190,6 @@ class Workbench(BaseApp):
         return self._libraries[corpus, day]
 
     def config(self) -> "Config":
-        """The settings in force, with the chosen corpus, method and model."""
         chosen, config = self.memory.choices, self.settings.of(self.corpus)
         if chosen.method is not None:
             method = config.method.model_copy(update={"name": chosen.method})
@@ -224,7 +223,6 @@ class Workbench(BaseApp):
                 screen.show_day()
 
     def go(self, mode: str) -> AwaitMount:
-        """Go to a screen. A notice sent before the screen is mounted may be lost."""
         mounted = self.switch_mode(mode)
         if kept := self._kept.pop(mode, None):
             cast("WorkbenchScreen", self.screen).restore_soon(kept)
@@ -261,7 +259,6 @@ class Workbench(BaseApp):
         self.push_screen(JumpDialogue(), show)
 
     def copy(self, text: str) -> None:
-        """Put a text into the clipboard of the terminal, and show it in a notice."""
         self.copy_to_clipboard(text)
         # A quotation ends with its citation.
         told = one_line(" ".join(text.split()))

@@ -134,7 +134,6 @@ class ConversationList(OptionList):
         self.call_after_refresh(self._are_seen)
 
     def extend(self, conversations: Sequence[Conversation]) -> None:
-        """Add conversations at the end, without those listed already."""
         known = {conversation.id for conversation in self._shown}
         further = [new for new in conversations if new.id not in known]
         self._shown += further

@@ -52,7 +52,6 @@ class Settings:
         self._told = ""
 
     def of(self, corpus: str = "") -> Config:
-        """The settings of a corpus, or of the workspace."""
         stamp = self._stamp(corpus)
         if self._stamps.get(corpus) != stamp:
             self._stamps[corpus] = stamp
@@ -236,7 +235,6 @@ class Library:
         return await self._run(self._searching, work)
 
     async def close(self) -> None:
-        """Close the corpus after the calls under way."""
         await self._run(self._reading, self._read.close)
         await self._run(self._searching, self._searched.close)
         self._closed = True
@@ -301,7 +299,6 @@ class Keeper:
         )
 
     async def close(self) -> None:
-        """Close the file after the calls under way."""
         if self._closed:
             return
         self._closed = True

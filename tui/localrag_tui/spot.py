@@ -55,7 +55,7 @@ class Visit:
     preview: bool = False  # whether it was only a preview, to be replaced by the next place
 
 
-class History:
+class VisitHistory:
     """The visits of one pane, with the current one."""
 
     def __init__(self) -> None:
@@ -63,7 +63,6 @@ class History:
         self._at = -1
 
     def enter(self, spot: Spot, library: "Library", left_at: int, *, preview: bool = False) -> None:
-        """Go to a new place; the visits ahead are dropped."""
         been = self._visits[: self._at + 1]
         here = been.pop() if been else None
         if here is not None and (here.spot, here.library) == (spot, library):
@@ -78,6 +77,5 @@ class History:
         return self._visits[to] if 0 <= to < len(self._visits) else None
 
     def step(self, by: int, left_at: int) -> None:
-        """Go to the visit of `ahead`; see `enter`."""
         self._visits[self._at] = replace(self._visits[self._at], top=left_at)
         self._at += by

@@ -99,7 +99,6 @@ def visible(text: str) -> str:
 
 @lru_cache(maxsize=4096)
 def _plain_cluster(cluster: str) -> str:
-    """The plain form of a character and its marks."""
     if len(cluster) > 1:
         marks = unicodedata.normalize("NFKC", cluster[1:])
         return unicodedata.normalize("NFC", _plain_cluster(cluster[0]) + marks)
@@ -237,11 +236,9 @@ class PlainText:
         return first, until
 
     def place(self, position: int) -> int:
-        """The place in `text` for a place of the original."""
         return position if self.is_as_written else bisect_left(self.offsets, position)
 
     def written(self, start: int, end: int) -> str:
-        """The original text of a span of `text`."""
         return self.original[slice(*self.span(start, end))]
 
     def _replace(self, pattern: re.Pattern[str], written: Callable[[re.Match[str]], str]) -> None:

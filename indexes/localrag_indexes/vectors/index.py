@@ -195,7 +195,6 @@ class VectorSearch:
         return len(self.vectors if self.places is None else self.places)
 
     def best(self, k: int, graph: "LabelledGraph | None") -> list[Scored]:
-        """Find the best `k` keys, by the graph if there is one."""
         n = _PER_KEY * k
         while True:
             found = None
@@ -239,7 +238,6 @@ class VectorSearch:
         return found
 
     def _hits(self, places: "Places") -> list[Scored]:
-        """Give each key with a text at one of the places its best score."""
         import numpy as np
 
         # The score is the same number whichever way the text was found. A matrix product would

@@ -115,7 +115,6 @@ class TableWriter:
         return len(self._keys)
 
     def add(self, place: int, key: int, attributes: Mapping[str, str | int]) -> None:
-        """Add a row: the text at `place` belongs to `key`."""
         self._places.append(place)
         self._keys.append(key)
         for (name, known), codes in zip(self._values.items(), self._codes, strict=True):
@@ -123,7 +122,6 @@ class TableWriter:
             codes.append(-1 if value is None else known.setdefault(str(value), len(known)))
 
     def write(self, folder: Path, count: int) -> None:
-        """Write the rows of `count` texts."""
         import numpy as np
 
         places = np.frombuffer(self._places, np.int64)
@@ -188,7 +186,6 @@ class RowTable:
         return None if passing.all() else passing
 
     def places(self, rows: "NDArray[np.bool_]") -> "NDArray[np.int64]":
-        """The places with at least one of the rows, ascending."""
         import numpy as np
 
         sums = np.concatenate(([0], np.cumsum(rows)))

@@ -30,10 +30,10 @@ from localrag.corpus.ingest.events import (
 )
 from localrag.corpus.ingest.reading import (
     Content,
+    FileReader,
     FileToRead,
     FoundFile,
     Outcome,
-    Reader,
     Walk,
     contents,
     still_there,
@@ -42,11 +42,11 @@ from localrag.corpus.ingest.reading import (
 from localrag.corpus.readers import (
     DOUBTFUL,
     Limits,
-    Mark,
     Omission,
     PageRead,
     PassedOver,
     ReadFailure,
+    ResumePoint,
     supported,
 )
 from localrag.corpus.rows import DocumentRows
@@ -136,7 +136,7 @@ class FileEntry:
     def settle(self, outcomes: Iterable[Outcome]) -> Iterator[Event]:
         """Enter the waiting documents, given the outcomes once more."""
         waiting, self._waiting = self._waiting, set()
-        found = (outcome for outcome in outcomes if not isinstance(outcome, Mark))
+        found = (outcome for outcome in outcomes if not isinstance(outcome, ResumePoint))
         yield from self._write(one for number, one in enumerate(found) if number in waiting)
         yield from self._end()
 
@@ -176,7 +176,7 @@ class FileEntry:
         if kept:
             yield DocumentsKept(self._name, kept, reason)
 
-    def _told(self, mark: Mark) -> Iterator[Event]:
+    def _told(self, mark: ResumePoint) -> Iterator[Event]:
         """Yield the events of the batch, and forget it."""
         yield from self._events
         self._events.clear()
@@ -298,21 +298,21 @@ def contradiction(store: CorpusStore, rows: DocumentRows) -> InputError | None:
 
 def _batches(
     outcomes: Iterable[Outcome],
-) -> Iterator[tuple[list[_Entered], Mark]]:
+) -> Iterator[tuple[list[_Entered], ResumePoint]]:
     """Cut at marks if there are any; without a mark reading cannot continue there (line 0)."""
     batch: list[_Entered] = []
-    mark = Mark(0)
+    mark = ResumePoint(0)
     characters = 0
     for outcome in outcomes:
-        if isinstance(outcome, Mark):
+        if isinstance(outcome, ResumePoint):
             mark = outcome
         else:
             batch.append(outcome)
-            mark = Mark(0)
+            mark = ResumePoint(0)
             characters += _WEIGHT + (len(outcome.text) if isinstance(outcome, DocumentRows) else 0)
         if characters >= (_BATCH_CHARACTERS if mark.line else 2 * _BATCH_CHARACTERS):
             yield batch, mark
-            batch, mark, characters = [], Mark(0), 0
+            batch, mark, characters = [], ResumePoint(0), 0
     if batch or mark.line:
         yield batch, mark
 
@@ -423,7 +423,7 @@ class _Addition:
         self._walk = walk
         if limits.scans:
             limits = replace(limits, scans=replace(limits.scans, on_page=self._take_page))
-        self._reader = Reader(limits)
+        self._reader = FileReader(limits)
         self._workers = workers
         self._check_content = check_content
         self._watch = Stopwatch(on_progress)

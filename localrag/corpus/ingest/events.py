@@ -68,7 +68,7 @@ class PartsLeftOut:
 
     source: str
     what: str  # in the plural ("pages that are no articles"), a message marked with `N_`
-    count: int  # how many
+    count: int
     in_text: bool = False  # whether they were read all the same ("tracked insertions")
 
 
@@ -163,7 +163,7 @@ class DocumentsKept:
     """Documents missing in a file stay in the corpus."""
 
     source: str  # the file
-    documents: int  # how many
+    documents: int
     reason: str  # why they stay, as the end of a sentence; a message marked with `N_`
 
 

@@ -15,12 +15,12 @@ from localrag.corpus.ingest.events import READING_PAGES
 from localrag.corpus.readers import (
     Limits,
     LineBlock,
-    Mark,
     Omission,
     OnlyImagesError,
     PageRead,
     PassedOver,
     ReadFailure,
+    ResumePoint,
     Scans,
 )
 from localrag.corpus.readers.ocr import PaddleOcr, is_installed
@@ -209,7 +209,7 @@ def watched(limits: Limits, tell: Callable[[Progress], None]) -> Limits:
     return replace(limits, scans=replace(limits.scans, on_page=take))
 
 
-Outcome = DocumentRows | ReadFailure | Omission | PassedOver | Mark
+Outcome = DocumentRows | ReadFailure | Omission | PassedOver | ResumePoint
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
@@ -243,7 +243,7 @@ class Content:
     resumed: FileRecord | None = None  # its record, if the outcomes begin after `FileRecord.line`
 
 
-class Reader:
+class FileReader:
     """Reads files; can be pickled for other processes."""
 
     def __init__(self, limits: Limits) -> None:
@@ -280,9 +280,9 @@ class Reader:
         outcomes = self._outcomes(task.file, limits, known.line, workers)
         return Content(digest, outcomes, resumed=resumed)
 
-    def without_scans(self) -> "Reader":
+    def without_scans(self) -> "FileReader":
         """The same reader without OCR: one process reads scanned pages, with all cores."""
-        return Reader(replace(self._limits, scans=None))
+        return FileReader(replace(self._limits, scans=None))
 
     @property
     def reads_scans(self) -> bool:
@@ -316,7 +316,7 @@ class Reader:
 
 
 def contents(
-    reader: Reader,
+    reader: FileReader,
     tasks: Sequence[FileToRead],
     workers: int,
     on_check: Callable[[int, int], None],

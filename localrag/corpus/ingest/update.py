@@ -28,8 +28,15 @@ from localrag.corpus.ingest.events import (
     Listener,
     PartsLeftOut,
 )
-from localrag.corpus.ingest.reading import FileToRead, Reader, Walk, contents, walk
-from localrag.corpus.readers import Limits, Mark, Omission, PassedOver, ReadFailure, supported
+from localrag.corpus.ingest.reading import FileReader, FileToRead, Walk, contents, walk
+from localrag.corpus.readers import (
+    Limits,
+    Omission,
+    PassedOver,
+    ReadFailure,
+    ResumePoint,
+    supported,
+)
 from localrag.corpus.rows import DocumentRows, prepare
 from localrag.corpus.states import DocumentInfo
 from localrag.corpus.store import CorpusStore, FileRecord
@@ -63,24 +70,24 @@ class LawChange:
     # added: a new law. amended: a further state. corrected: another text of a state. repealed: a
     # law missing in a complete archive. withdrawn: a future state missing there
     kind: LawChangeKind
-    law_id: str  # law_id, title: of the law
+    law_id: str
     title: str
     state: str  # the day from which this text is in force (ISO); "" if its file has no date
     earlier: str = ""  # the state before, of an amended law; "" without one or without its date
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class UpdateStep:
     """A change, and the data for undoing it."""
 
-    change: LawChange  # the change
+    change: LawChange
     document: str  # id of the state in the store
     after: str  # fingerprint of the new text; "" if it was removed
     before: DocumentRows | None  # the earlier document; None if there was none
     file: str  # path of the earlier file; "" if there was none
 
 
-_adapter = TypeAdapter(Step)
+_adapter = TypeAdapter(UpdateStep)
 
 
 def undo_file(place: CorpusPaths, number: int) -> Path:
@@ -89,7 +96,7 @@ def undo_file(place: CorpusPaths, number: int) -> Path:
 
 
 @contextmanager
-def keeping_steps(place: CorpusPaths, number: int) -> Iterator[Callable[[Step], None]]:
+def keeping_steps(place: CorpusPaths, number: int) -> Iterator[Callable[[UpdateStep], None]]:
     """Write the steps of an update; at the end of the block all are on the disk, or none."""
     aside = place.store.with_name(_UNFINISHED)
     # The date in the head of a gzip file is not part of the content.
@@ -100,11 +107,11 @@ def keeping_steps(place: CorpusPaths, number: int) -> Iterator[Callable[[Step], 
         yield lambda step: _write(cast(IO[bytes], packed), step)
 
 
-def _write(packed: IO[bytes], step: Step) -> None:
+def _write(packed: IO[bytes], step: UpdateStep) -> None:
     packed.write(_adapter.dump_json(step) + b"\n")
 
 
-def steps(place: CorpusPaths, number: int) -> Iterator[Step]:
+def steps(place: CorpusPaths, number: int) -> Iterator[UpdateStep]:
     """Read the steps of an update, in their order. Raises `StoreError`."""
     path = undo_file(place, number)
     try:
@@ -188,7 +195,7 @@ def update(
     place = workspace.corpus(corpus)
     place.require()
     found = walk(paths, supported, follow_links=follow_links)
-    reader = Reader(replace(limits, aside=place.store.parent))
+    reader = FileReader(replace(limits, aside=place.store.parent))
     number = time_ns()
     with writing(place), CorpusStore.open(place.store) as store, storing(place.store):
         _require_laws(store, corpus)
@@ -254,7 +261,7 @@ class _Update:
         store: CorpusStore,
         found: Walk,
         report: UpdateReport,
-        keep: Callable[[Step], None],
+        keep: Callable[[UpdateStep], None],
         on_event: Listener,
     ) -> None:
         self._store = store
@@ -269,7 +276,7 @@ class _Update:
         self._new = set[str]()
         self._unread = 0
 
-    def enter(self, reader: Reader, workers: int) -> None:
+    def enter(self, reader: FileReader, workers: int) -> None:
         """Enter new states and changed texts."""
         for source, problem in self._walk.problems():
             self._fail_to_read(source, problem)
@@ -295,7 +302,7 @@ class _Update:
                         )
                     case PassedOver():
                         self._report.count_left_out(outcome)
-                    case Mark():
+                    case ResumePoint():
                         if outcome.bytes:
                             self._watch(READING, done + outcome.bytes, total)
                     case DocumentRows(kind="law"):
@@ -370,7 +377,7 @@ class _Update:
                 earlier = max((_day(one) for one in states if _day(one) < rows.state), default="")
             store.add(rows, file=record.path)
         change = LawChange(kind, rows.work, rows.title, rows.state, earlier)
-        self._done(Step(change, rows.id, rows.fingerprint, before, file))
+        self._done(UpdateStep(change, rows.id, rows.fingerprint, before, file))
         return True
 
     def _remove(self, state: DocumentInfo, kind: LawChangeKind) -> None:
@@ -379,9 +386,9 @@ class _Update:
         assert origin is not None, "it was listed"
         self._store.remove(state.state_id)
         change = LawChange(kind, state.id, state.title, _day(state))
-        self._done(Step(change, state.state_id, "", before, origin.path))
+        self._done(UpdateStep(change, state.state_id, "", before, origin.path))
 
-    def _done(self, step: Step) -> None:
+    def _done(self, step: UpdateStep) -> None:
         self._keep(step)
         self._report.changes.append(step.change)
 
@@ -413,7 +420,7 @@ def _day(state: DocumentInfo) -> str:
     return state.metadata.get("date", "")
 
 
-def _require_as_left(store: CorpusStore, step: Step) -> None:
+def _require_as_left(store: CorpusStore, step: UpdateStep) -> None:
     origin = store.files.origin(step.document)
     if (origin.fingerprint if origin else "") != step.after:
         raise UsageError(
@@ -423,7 +430,7 @@ def _require_as_left(store: CorpusStore, step: Step) -> None:
         )
 
 
-def _undo(store: CorpusStore, step: Step) -> str:
+def _undo(store: CorpusStore, step: UpdateStep) -> str:
     """Undo a step; return the path of the update's file."""
     origin = store.files.origin(step.document)
     if step.before is None:

@@ -162,7 +162,6 @@ class _Process:
         self.path, self.owner, self.is_used = list(sys.path), os.getpid(), False
 
     def call(self, task: object, seconds: int) -> Any:
-        """Send a task and wait for its result."""
         try:
             self._out.send(task)
             if not self._in.poll(seconds * _PATIENCE):

@@ -44,7 +44,7 @@ class Segment:
 
     text: str  # the characters
     box: Box  # in the frame of the text: x along the line, y up
-    page_box: Box  # on the page
+    page_box: Box
     size: float  # the most frequent font size
     # position of its first character in the page's own order; between two characters for added text
     order: float
@@ -156,7 +156,6 @@ def turned(box: Box, frame: int) -> Box:
 
 
 def _in_frames(glyphs: Iterable[tuple[int, Glyph]]) -> list[tuple[int, int, Glyph]]:
-    """Assign a frame to each character: 3 for vertical lines."""
     found = list(glyphs)
     upright = [at for at, (_, glyph) in enumerate(found) if glyph.turned == 0]
     steps = [_step(found[a][1], found[b][1]) for a, b in pairwise(upright)]
@@ -262,8 +261,6 @@ def _merged(glyphs: Sequence[Glyph]) -> Glyph:
 
 
 class _Set(NamedTuple):
-    """A character in its frame."""
-
     order: int
     glyph: Glyph
     box: Box

@@ -109,7 +109,7 @@ class Mail:
     """A message in any format."""
 
     headers: dict[str, str] = field(default_factory=dict)  # names and values from `HEADERS`
-    body: list[str] = field(default_factory=list)  # its text
+    body: list[str] = field(default_factory=list)
     attachments: list[tuple[str, bytes]] = field(default_factory=list)  # names and bytes
     # attached messages with their file names
     messages: list[tuple[str, "Mail"]] = field(default_factory=list)
@@ -136,15 +136,18 @@ def read_eml(
     try:
         message = BytesParser(policy=_AsWritten()).parsebytes(data)
     except (MessageError, RecursionError) as error:
-        raise InputError(
-            N_("The message is damaged."), N_("Save it from the mail program again.")
-        ) from error
+        raise damaged() from error
     if not any(message.get(header) for header in (*HEADERS, "Received", "Message-ID")):
         raise InputError(
             N_("The file is no message: it has no headers."),
             N_("Save it from the mail program again."),
         )
     yield from documents(name, _Mime(limits).mail(message, 0), read_part)
+
+
+def damaged() -> InputError:
+    """The error for a damaged message."""
+    return InputError(N_("The message is damaged."), N_("Save it from the mail program again."))
 
 
 def documents(
@@ -298,7 +301,6 @@ def _parts(part: "Message[str, str]") -> Sequence["Message[str, str]"]:
 
 
 def _walk(part: "Message[str, str]") -> Iterator["Message[str, str]"]:
-    """The leaf parts inside a part; messages stay closed."""
     if part.get_content_maintype() != "multipart":
         yield part
         return

@@ -84,7 +84,7 @@ class PrintedFile:
 
     pages: list[Printed]  # the text of each
     omissions: list[Omission]  # unread parts, and parts with a remark
-    attachments: list[Attachment] = field(default_factory=list)  # attached files
+    attachments: list[Attachment] = field(default_factory=list)
     bookmarks: list[str] = field(default_factory=list)  # their titles
 
 
@@ -212,7 +212,6 @@ def _drawn(page: Any) -> Iterator[Any]:
 
 
 def _is_marked(drawn: Any, name: str) -> bool:
-    """Whether an object has marks of a name."""
     import pypdfium2.raw as pdfium
 
     buffer, size = (c_ushort * 32)(), c_ulong()

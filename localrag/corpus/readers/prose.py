@@ -33,7 +33,7 @@ _BREAKS = (
 )
 
 
-class Heading(NamedTuple):
+class SectionHeading(NamedTuple):
     """A heading and its span; `depth` is 1 for the outermost level."""
 
     depth: int
@@ -46,7 +46,7 @@ class TextBuilder:
     """Collects the lines of a text, and those added as headings; `length` in characters."""
 
     def __init__(self) -> None:
-        self.headings: list[Heading] = []
+        self.headings: list[SectionHeading] = []
         self.length = 0
         self._lines: list[str] = []
 
@@ -61,7 +61,7 @@ class TextBuilder:
         self._lines.append(f"{line}\n")
         self.length += len(line) + 1
         if depth:
-            self.headings.append(Heading(depth, title or line, start, self.length))
+            self.headings.append(SectionHeading(depth, title or line, start, self.length))
 
 
 def prose(
@@ -71,7 +71,7 @@ def prose(
     text: str,
     title: str | None = None,
     source: str = "",  # the file; `id_` by default
-    headings: Sequence[Heading] = (),
+    headings: Sequence[SectionHeading] = (),
     pages: Sequence[int] = (),
     confidences: Sequence[float | None] = (),  # of OCR, by page; None for a page with text
     begin: int = 0,  # start of the first passage; text before it is not searched
@@ -138,7 +138,7 @@ def _header(place: str, starts: Sequence[int], text: str, start: int, end: int) 
 
 
 def _stretches(
-    text: str, headings: Sequence[Heading], pages: Sequence[int], begin: int
+    text: str, headings: Sequence[SectionHeading], pages: Sequence[int], begin: int
 ) -> Iterator[tuple[tuple[str, ...], int, int]]:
     """Yield heading path and span of the text between headings and page ends."""
     cuts = sorted({begin, *pages, *(h.end for h in headings), len(text)})
@@ -184,7 +184,7 @@ def _break(text: str, start: int, end: int, wanted: int) -> int:
     return start + max(wanted, 1)
 
 
-def _sections(text: str, headings: Sequence[Heading]) -> Iterator[Section]:
+def _sections(text: str, headings: Sequence[SectionHeading]) -> Iterator[Section]:
     """End each heading at the next one of its depth or further out."""
     ends: list[int] = []
     following: list[tuple[int, int]] = []

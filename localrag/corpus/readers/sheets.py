@@ -32,7 +32,7 @@ from localrag.corpus.readers.package import (
     paragraphs,
     relation_of,
 )
-from localrag.corpus.readers.prose import Heading, TextBuilder, prose, without_text
+from localrag.corpus.readers.prose import SectionHeading, TextBuilder, prose, without_text
 from localrag.corpus.readers.tables import LOOKED_AT, Grid, Merged, lines_of
 from localrag.corpus.readers.text import cell, drop_controls
 from localrag.corpus.readers.types import Limits, omitted
@@ -65,7 +65,7 @@ _LONGEST_NAMESPACE = 200
 
 
 @dataclass(frozen=True, slots=True)
-class Opened:
+class OpenedWorkbook:
     """An open workbook."""
 
     values: Any  # read-only openpyxl workbook with the values calculated last
@@ -76,7 +76,7 @@ class Opened:
 @contextmanager
 def opened_workbook(
     stream: IO[bytes], name: str, aside: Path | None = None, most: int = _UNPACKED
-) -> Iterator[Opened]:
+) -> Iterator[OpenedWorkbook]:
     """Open a workbook from a seekable file, at most `most` bytes unpacked, `aside` if needed.
 
     Encrypted, damaged, oversized and other files are InputErrors. So is any other exception inside.
@@ -102,7 +102,7 @@ def opened_workbook(
             for sheet in (*values.worksheets, *(formulas.worksheets if formulas else ())):
                 # The declared size of a sheet may be wrong.
                 sheet.reset_dimensions()
-            yield Opened(values, formulas, stream)
+            yield OpenedWorkbook(values, formulas, stream)
         except InputError:
             raise
         except Exception as error:
@@ -197,11 +197,11 @@ def _has_formulas(stream: IO[bytes]) -> bool:
 
 
 @dataclass(frozen=True)
-class Layout:
+class SheetLayout:
     """The layout of a sheet. Rows and columns are counted from 1."""
 
     hidden_rows: frozenset[int]  # rows hidden by hand, not by a filter
-    hidden_columns: frozenset[int]  # hidden columns
+    hidden_columns: frozenset[int]
     # merged cells: first row, first column, last row, last column
     merged: tuple[tuple[int, int, int, int], ...]
     header: int  # first row of the filter; 0 without one
@@ -223,7 +223,7 @@ _WIDEST = 16_384
 _COLUMN = re.compile("[A-Z]{1,3}")
 
 
-def layout_of(opened: Opened, part: str) -> Layout:
+def layout_of(opened: OpenedWorkbook, part: str) -> SheetLayout:
     """Read the layout of a sheet by its part; read-only openpyxl has none."""
     from openpyxl.utils.cell import column_index_from_string, range_boundaries
 
@@ -266,7 +266,7 @@ def layout_of(opened: Opened, part: str) -> Layout:
     if filtered and is_filtering:
         rows -= set(range(filtered[0], filtered[1] + 1))
     hidden = frozenset(rows), frozenset(columns)
-    return Layout(*hidden, tuple(merged), header, count, number, width, margins)
+    return SheetLayout(*hidden, tuple(merged), header, count, number, width, margins)
 
 
 def _forget(element: etree._Element) -> None:
@@ -300,7 +300,7 @@ def read_xlsx(name: str, data: bytes, limits: Limits) -> Iterator[Document]:
     """Read the visible sheets of a workbook as one document."""
     file = PurePosixPath(name.rpartition("!")[2]).name
     with opened_workbook(BytesIO(data), file, limits.aside, limits.file_bytes) as opened:
-        reading = _Reading(opened, Package(_whole(opened), limits), limits)
+        reading = _WorkbookReading(opened, Package(_whole(opened), limits), limits)
         text, headings = reading.text()
     omissions = omitted(reading.left_out)
     if not text:
@@ -308,20 +308,19 @@ def read_xlsx(name: str, data: bytes, limits: Limits) -> Iterator[Document]:
     yield prose(id_=name, kind="xlsx", text=text, headings=headings, omissions=omissions)
 
 
-def _whole(opened: Opened) -> bytes:
+def _whole(opened: OpenedWorkbook) -> bytes:
     opened.stream.seek(0)
     return opened.stream.read()
 
 
-class _Reading:
-    def __init__(self, opened: Opened, package: Package, limits: Limits) -> None:
+class _WorkbookReading:
+    def __init__(self, opened: OpenedWorkbook, package: Package, limits: Limits) -> None:
         self._opened = opened
         self._package = package
         self._most = min(limits.file_bytes, limits.memory_bytes // _BYTES_A_CHARACTER)
         self.left_out = Counter[str]()
 
-    def text(self) -> tuple[str, list[Heading]]:
-        """The text of all visible sheets, with their names as headings."""
+    def text(self) -> tuple[str, list[SectionHeading]]:
         written = TextBuilder()
         for sheet, part in self._sheets():
             title = cell(drop_controls(sheet.title))
@@ -338,7 +337,6 @@ class _Reading:
         return written.text, written.headings
 
     def _sheets(self) -> Iterator[tuple[Any, str]]:
-        """The visible sheets in order, each with the name of its part."""
         book = "xl/workbook.xml"
         related = self._package.relations(book)
         kinds = {}
@@ -379,7 +377,7 @@ class _Reading:
         yield from self._beside(part)
 
     def _rows(
-        self, sheet: Any, layout: Layout, shown: Sequence[int]
+        self, sheet: Any, layout: SheetLayout, shown: Sequence[int]
     ) -> Iterator[tuple[int, list[str]]]:
         """Yield the number of each visible row, and the texts of its cells."""
         if not layout.width:
@@ -480,7 +478,7 @@ def _as_date(found: "ReadOnlyCell", value: object) -> object:
     return moment if isinstance(moment, date | datetime | time | timedelta) else value
 
 
-def _covered(layout: Layout) -> set[tuple[int, int]]:
+def _covered(layout: SheetLayout) -> set[tuple[int, int]]:
     """Rows and columns, from 1, of the cells below merged ones, up to a limit."""
     covered: set[tuple[int, int]] = set()
     for top, left, bottom, right in layout.merged:
@@ -490,7 +488,9 @@ def _covered(layout: Layout) -> set[tuple[int, int]]:
     return covered
 
 
-def _grid(block: Iterator[tuple[int, list[str]]], layout: Layout, shown: Sequence[int]) -> Grid:
+def _grid(
+    block: Iterator[tuple[int, list[str]]], layout: SheetLayout, shown: Sequence[int]
+) -> Grid:
     first = list(islice(block, LOOKED_AT))
     at_row = {number: at for at, (number, _) in enumerate(first)}
     at_column = {number: at for at, number in enumerate(shown)}

@@ -147,7 +147,6 @@ class _Slide:
                         yield from paragraphs(shape.find("{*}txBody"))
 
     def comments(self) -> Iterator[str]:
-        """Yield the comments on the slide."""
         for relation in self._related.values():
             if relation.kind in ("comments", "comment") and self._package.has(relation.target):
                 root = self._package.root(relation.target)

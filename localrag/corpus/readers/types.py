@@ -14,12 +14,12 @@ if TYPE_CHECKING:
 __all__ = [
     "Limits",
     "LineBlock",
-    "Mark",
     "NumberedLine",
     "Omission",
     "OnlyImagesError",
     "PassedOver",
     "ReadFailure",
+    "ResumePoint",
     "Unread",
 ]
 
@@ -33,7 +33,7 @@ class Unread:
     """Something not read."""
 
     source: str  # the file, with ``!member`` or ``:line`` inside it
-    problem: LocalragError  # the error
+    problem: LocalragError
 
     @property
     def cause(self) -> str:
@@ -61,7 +61,7 @@ class PassedOver(Unread):
 
 
 @dataclass(frozen=True, slots=True)
-class Mark:
+class ResumePoint:
     """All documents of a streamed file up to a line; reading can resume after it."""
 
     line: int  # counted from 1
@@ -108,7 +108,8 @@ class LineBlock:
     lines: tuple[NumberedLine, ...]  # with their numbers; None for a line over the limit
     # reads such lines; picklable
     read: Callable[
-        [str, Iterable[NumberedLine], Limits], Iterator[Document | ReadFailure | Omission | Mark]
+        [str, Iterable[NumberedLine], Limits],
+        Iterator[Document | ReadFailure | Omission | ResumePoint],
     ] = field(compare=False)
 
 

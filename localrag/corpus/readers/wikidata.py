@@ -20,7 +20,7 @@ import apsw
 from localrag.corpus.database import scratch
 from localrag.corpus.readers.bounds import Lines, complete, element, json_object
 from localrag.corpus.readers.triples import triple, triples_document
-from localrag.corpus.readers.types import Limits, Mark, Omission, ReadFailure
+from localrag.corpus.readers.types import Limits, Omission, ReadFailure, ResumePoint
 from localrag.corpus.types import ALIAS, Document, Triple
 from localrag.errors import InputError
 from localrag.language import N_
@@ -167,7 +167,7 @@ _NAMELESS = N_("values of Wikidata without a name in Japanese or English")
 
 def read_wikidata(
     name: str, lines: Lines, limits: Limits
-) -> Iterator[Document | ReadFailure | Omission | Mark]:
+) -> Iterator[Document | ReadFailure | Omission | ResumePoint]:
     """Read a document from every item with a Japanese name, a triple per property.
 
     The subject is the title of the page in the Japanese Wikipedia, else the Japanese label. Label
@@ -191,7 +191,7 @@ def read_wikidata(
                     problem=str(error),
                 )
                 yield ReadFailure(place, problem)
-            yield Mark(number)
+            yield ResumePoint(number)
 
 
 def holds_wikidata(first: bytes) -> bool:

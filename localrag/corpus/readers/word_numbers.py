@@ -408,10 +408,10 @@ def _use(num: etree._Element) -> _Use:
 
 
 @dataclass(slots=True)
-class Notes:
+class WordNotes:
     """The footnotes or endnotes of a file."""
 
-    by_id: dict[str, etree._Element]  # the notes
+    by_id: dict[str, etree._Element]
     label: str = "注"  # label before the number
     number_format: str = "decimal"  # of the numbers
     start: int = 1  # the first number
@@ -432,9 +432,9 @@ class Notes:
 
 def notes_of(
     kind: str, roots: Iterable[etree._Element], places: Iterable[etree._Element | None]
-) -> Notes:
+) -> WordNotes:
     """Collect the footnotes or endnotes of a file; later `places` override."""
-    found = Notes(
+    found = WordNotes(
         {
             value(note, "id"): note
             for root in roots

@@ -16,13 +16,13 @@ from localrag.doors.cli.terminal import (
     tell_failed,
     tell_note,
 )
-from localrag.evaluation.measures import Verdict
-from localrag.evaluation.planning import LeftOut, Plan
+from localrag.evaluation.measures import AnswerVerdict
+from localrag.evaluation.planning import MethodLeftOut, Plan
 from localrag.evaluation.record import Run
 from localrag.evaluation.report import MARKDOWN
 from localrag.evaluation.report.measured import (
     Answers,
-    Note,
+    TraceNote,
     answers_of,
     common,
     costs,
@@ -59,7 +59,7 @@ _FAILURES = 3
 """Failures of a batch shown one by one; the report counts all."""
 
 
-def tell_left_out(left_out: Sequence[LeftOut]) -> None:
+def tell_left_out(left_out: Sequence[MethodLeftOut]) -> None:
     """Name the methods that ``all`` does not mean here."""
     for one in left_out:
         tell((_("left out: "), "yellow"), one.cause)
@@ -303,7 +303,7 @@ def _print_measured(evaluation: Evaluation) -> None:
                     _value(one.quoted),
                     _value(one.answered),
                     *(
-                        _value(one.verdicts.get(by, {}).get(Verdict.TT))
+                        _value(one.verdicts.get(by, {}).get(AnswerVerdict.TT))
                         for by in (DETERMINISTIC, JUDGE)
                     ),
                 )
@@ -346,7 +346,7 @@ def _value(found: Estimate | None) -> str:
     return f"{found.value:.1%}" if found else "–"
 
 
-def _line(entry: Entry, said: Sequence[Note], numbers: Mapping[str, str]) -> tuple[str, ...]:
+def _line(entry: Entry, said: Sequence[TraceNote], numbers: Mapping[str, str]) -> tuple[str, ...]:
     found = _score(entry)
     failed = sum(bool(result.failure) for result in entry.results)
     spent = costs([result.spent for result in entry.results])
@@ -366,7 +366,7 @@ def _interval(found: Estimate) -> str:
     return _("{low:.1%} to {high:.1%}").format(low=found.low, high=found.high)
 
 
-def _holding(note: Note, notes: Mapping[str, Sequence[Note]]) -> str:
+def _holding(note: TraceNote, notes: Mapping[str, Sequence[TraceNote]]) -> str:
     return _(", ").join(
         f"{name} {one.answers:,}"
         for name, said in notes.items()

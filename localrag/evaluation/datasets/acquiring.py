@@ -33,7 +33,7 @@ from localrag.evaluation.datasets.keeping import (
     EXCERPTS,
     LARGEST,
     UNDECLARED,
-    Shelf,
+    DatasetFolder,
     content_of,
     digest,
     require_hash,
@@ -99,7 +99,7 @@ def add(
             dataset=dataset.name,
             names=", ".join(there),
         )
-    shelf = Shelf.of(workspace, dataset.name)
+    shelf = DatasetFolder.of(workspace, dataset.name)
     outcome: dict[bool, list[str]] = {True: [], False: []}
     with shelf.held():
         if declaration:
@@ -121,7 +121,7 @@ def add(
     return Brought(dataset, tuple(outcome[True]), tuple(outcome[False]), missing, *reports)
 
 
-def take(shelf: Shelf, dataset: Dataset, split: Split, content: bytes, source: str) -> bool:
+def take(shelf: DatasetFolder, dataset: Dataset, split: Split, content: bytes, source: str) -> bool:
     """Store the file of a split, if it is as declared; returns whether anything changed."""
     require_hash(
         source,
@@ -214,7 +214,7 @@ def _refuse_undeclared(path: Path) -> None:
         )
 
 
-def _excerpts(shelf: Shelf, part: str, path: Path) -> Path:
+def _excerpts(shelf: DatasetFolder, part: str, path: Path) -> Path:
     try:
         documents = as_documents(str(path), content_of(path)).encode()
     except LocalragError as error:
@@ -286,7 +286,7 @@ def download(
             N_("Bring them in from a folder: localrag data add {dataset} FOLDER"),
             dataset=dataset.name,
         )
-    shelf = Shelf.of(workspace, dataset.name)
+    shelf = DatasetFolder.of(workspace, dataset.name)
     new, unchanged = [], []
     with shelf.held():
         for split in dataset.splits:
@@ -310,14 +310,14 @@ def download(
     return Brought(dataset, tuple(new), tuple(unchanged), missing_of(dataset, missing))
 
 
-def _is_here(shelf: Shelf, split: Split) -> bool:
+def _is_here(shelf: DatasetFolder, split: Split) -> bool:
     path, arrival = shelf.folder / split.file, shelf.received().get(split.file)
     expected = split.sha256 or (arrival.sha256 if arrival else "")
     return bool(expected) and path.is_file() and digest(content_of(path)) == expected
 
 
 @contextmanager
-def _growing(shelf: Shelf, split: Split) -> Iterator[Path]:
+def _growing(shelf: DatasetFolder, split: Split) -> Iterator[Path]:
     """The partial file of a download; a stopped one stays only if it can be continued."""
     part = shelf.folder / f"{split.file}{DOWNLOAD}"
     try:
@@ -330,7 +330,7 @@ def _growing(shelf: Shelf, split: Split) -> Iterator[Path]:
 
 
 def _fetch(
-    part: Path, shelf: Shelf, dataset: Dataset, split: Split, on_progress: OnProgress
+    part: Path, shelf: DatasetFolder, dataset: Dataset, split: Split, on_progress: OnProgress
 ) -> None:
     import httpx
 

@@ -50,13 +50,13 @@ _RECEIVED = TypeAdapter(dict[str, Received])
 
 
 @dataclass(frozen=True, slots=True)
-class Shelf:
+class DatasetFolder:
     """The folder of one dataset. It may be missing."""
 
     folder: Path
 
     @classmethod
-    def of(cls, workspace: Workspace, name: str) -> "Shelf":
+    def of(cls, workspace: Workspace, name: str) -> "DatasetFolder":
         """The folder of a dataset by name. Raises `UsageError`."""
         return cls(workspace.datasets / workspace.corpus(name).name)
 
@@ -115,9 +115,7 @@ def content_of(path: Path) -> bytes:
     """The bytes of a file of questions. Raises `NotFoundError` or `InputError`."""
     try:
         if not path.exists():
-            raise NotFoundError(
-                N_("There is no file {path}."), N_("Check the spelling."), path=path
-            )
+            raise no_file(path)
         if not path.is_file():
             raise InputError(N_("{path} is no file."), N_("Name a file."), path=path)
         size = path.stat().st_size
@@ -131,12 +129,22 @@ def content_of(path: Path) -> bytes:
             )
         return path.read_bytes()
     except OSError as error:
-        raise InputError(
-            N_("{path} cannot be read ({problem})."),
-            N_("Check its permissions."),
-            path=path,
-            problem=error,
-        ) from error
+        raise unreadable(path, error) from error
+
+
+def no_file(path: Path) -> NotFoundError:
+    """The error for a missing file."""
+    return NotFoundError(N_("There is no file {path}."), N_("Check the spelling."), path=path)
+
+
+def unreadable(path: Path, problem: OSError) -> InputError:
+    """The error for a file that the system cannot read."""
+    return InputError(
+        N_("{path} cannot be read ({problem})."),
+        N_("Check the path and its permissions."),
+        path=path,
+        problem=problem,
+    )
 
 
 def digest(content: bytes) -> str:

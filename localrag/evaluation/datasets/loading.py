@@ -23,10 +23,12 @@ from localrag.evaluation.datasets.keeping import (
     PASSING,
     RESERVED,
     UNDECLARED,
-    Shelf,
+    DatasetFolder,
     content_of,
     digest,
+    no_file,
     require_hash,
+    unreadable,
 )
 from localrag.evaluation.datasets.readers import READERS, Sources, read
 from localrag.evaluation.datasets.readers.entries import Stored, Titled
@@ -77,7 +79,7 @@ def _own(workspace: Workspace) -> Iterator[Dataset | InputError]:
     for path in sorted(workspace.datasets.glob(f"*/{DECLARATION}")):
         # Skip folders with an invalid name, such as copies made by hand.
         with suppress(UsageError):
-            name = Shelf.of(workspace, path.parent.name).folder.name
+            name = DatasetFolder.of(workspace, path.parent.name).folder.name
             try:
                 yield read_declaration(path, name)
             except InputError as problem:
@@ -95,7 +97,7 @@ def find(workspace: Workspace, name_or_path: str) -> FoundDataset:
     if path.suffix.lower() in _TABLES:
         return FoundDataset(_undeclared(path), path.parent)
     _refuse_sheet(path)
-    shelf = Shelf.of(workspace, name_or_path)
+    shelf = DatasetFolder.of(workspace, name_or_path)
     if name_or_path in declared():
         return FoundDataset(declared()[name_or_path], shelf.folder)
     if (shelf.folder / DECLARATION).is_file():
@@ -275,7 +277,7 @@ def _require_unchanged(
 ) -> None:
     path = str(folder / split.file)
     require_hash(path, content, split.sha256, dataset.name, UNDECLARED, _AGAIN)
-    arrival = Shelf(folder).received().get(split.file) if recorded else None
+    arrival = DatasetFolder(folder).received().get(split.file) if recorded else None
     if arrival:
         require_hash(path, content, arrival.sha256, dataset.name, _UNRECORDED, _AGAIN)
 
@@ -310,7 +312,7 @@ def _undeclared(path: Path) -> Dataset:
     except OSError:  # A name too long to be one, a folder that may not be looked into.
         there = False
     if not there:
-        raise NotFoundError(N_("There is no file {path}."), N_("Check the spelling."), path=path)
+        raise no_file(path)
     split = Split(path.name, path.name)
     name = _plain(path.stem)
     return Dataset(name, path.name, "a file of its own", "not stated", "choices", (split,))
@@ -339,7 +341,6 @@ def _opened(workspace: Workspace, corpus: str) -> Iterator[CorpusStore | None]:
 
 
 def _law_names(workspace: Workspace, corpus: str) -> LawNames | None:
-    """Names of the laws in a corpus, and of its excerpts."""
     with _opened(workspace, corpus) as store:
         if store is None:
             return None
@@ -351,7 +352,6 @@ def _law_names(workspace: Workspace, corpus: str) -> LawNames | None:
 
 
 def _titled(workspace: Workspace, corpus: str, *, every_text: bool) -> Titled:
-    """Documents of a corpus outside laws."""
     ids: dict[str, list[str]] = {}
     with _opened(workspace, corpus) as store:
         if store is None:
@@ -470,12 +470,7 @@ def read_declaration(path: Path, name: str = "") -> Dataset:
         table = tomllib.loads(content.decode())
         read = _Declaration.model_validate(table)
     except OSError as error:
-        raise InputError(
-            N_("{path} cannot be read ({problem})."),
-            N_("Check the path and its permissions."),
-            path=path,
-            problem=error,
-        ) from error
+        raise unreadable(path, error) from error
     except ValidationError as error:
         faults = [f"{'.'.join(map(str, fault['loc']))}: {fault['msg']}" for fault in error.errors()]
         raise _invalid(path, faults) from error

@@ -19,8 +19,9 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from localrag.corpus.types import Triple
 from localrag.errors import InputError
+from localrag.evaluation.datasets.keeping import unreadable
 from localrag.evaluation.measures.answers import char_f1, exact, folded, normalised
-from localrag.evaluation.types import Measure, Question, Verdict
+from localrag.evaluation.types import AnswerVerdict, Measure, Question
 from localrag.language import N_
 from localrag.text.facts import Fact, FactKind
 
@@ -56,12 +57,7 @@ def _read(path: Path) -> dict[str, frozenset[str]]:
                 if fields[_EXPANSION] != _NEVER:
                     groups[fields[_GROUP]].setdefault(fields[_WORD], fields[_EXPANSION])
     except OSError as error:
-        raise InputError(
-            N_("{path} cannot be read ({problem})."),
-            N_("Check the path and its permissions."),
-            path=path,
-            problem=error,
-        ) from error
+        raise unreadable(path, error) from error
     except UnicodeDecodeError as error:
         raise _invalid(path, "it is not UTF-8") from error
     except csv.Error as error:
@@ -242,7 +238,7 @@ def measure(
     }
 
 
-def verdict(answer: str, derivation: Sequence[Triple], question: Question) -> Verdict:
+def verdict(answer: str, derivation: Sequence[Triple], question: Question) -> AnswerVerdict:
     """Whether an answer and its derivation are right, by comparison; the rule is localrag's own.
 
     The answer is right if it is equal after `folded`; NA if nothing is left. The derivation is
@@ -251,8 +247,8 @@ def verdict(answer: str, derivation: Sequence[Triple], question: Question) -> Ve
     wrong, so shares of right ones are lower bounds.
     """
     if not folded(answer):
-        return Verdict.NA
-    return Verdict.of(
+        return AnswerVerdict.NA
+    return AnswerVerdict.of(
         answer=folded(answer) == folded(question.answer),
         derivation=_links(question.derivation) <= _links(derivation),
     )

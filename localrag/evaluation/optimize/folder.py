@@ -22,13 +22,18 @@ from localrag.corpus.durable import locked, replace_text, storing
 from localrag.corpus.journal import Journal
 from localrag.corpus.workspace import Workspace
 from localrag.errors import BusyError, UsageError, WorkspaceError
-from localrag.evaluation.optimize.types import OptimisationPlan, Outcome, Proposal, Rollout
+from localrag.evaluation.optimize.types import (
+    OptimisationOutcome,
+    OptimisationPlan,
+    Proposal,
+    Rollout,
+)
 from localrag.language import N_
 from localrag.ops.batch.origin import Origin, changed
 
 _Value = TypeVar("_Value")
 
-_OUTCOME = TypeAdapter(Outcome)
+_OUTCOME = TypeAdapter(OptimisationOutcome)
 _ORIGIN: TypeAdapter[Origin] = TypeAdapter(Origin)
 
 
@@ -83,12 +88,12 @@ class RunFolder:
                 )
             replace_text(self._origin, json.dumps(origin, ensure_ascii=False, indent=1))
 
-    def write(self, outcome: Outcome) -> None:
+    def write(self, outcome: OptimisationOutcome) -> None:
         """Write the report. Raises `StorageError` if the folder cannot be written."""
         with storing(self.path):
             replace_text(self._report, _OUTCOME.dump_json(outcome, indent=1).decode())
 
-    def outcome(self) -> Outcome | None:
+    def outcome(self) -> OptimisationOutcome | None:
         """The last report; None if there is none. Raises `WorkspaceError`."""
         return _read(self._report, _OUTCOME)
 

@@ -34,9 +34,9 @@ from localrag.evaluation.optimize.types import (
     Leaked,
     Listener,
     Objective,
+    OptimisationOutcome,
     OptimisationPlan,
     OptimisationProgress,
-    Outcome,
     Reported,
     Reporting,
     Rollout,
@@ -126,7 +126,6 @@ def _loaded(
 def _others(
     workspace: Workspace, plan: OptimisationPlan, corpus: str, taking_part: Sequence[Question]
 ) -> list[Question]:
-    """The questions of the report."""
     if plan.report is None:
         return []
     marks = {mark(one.query.text, one.query.options) for one in taking_part}
@@ -179,7 +178,7 @@ def optimise(
     *,
     restart: bool = False,
     on_event: Listener = ignore,
-) -> Outcome:
+) -> OptimisationOutcome:
     """Optimise the instruction for writing queries, and save the best one.
 
     A stopped run continues with the same candidates as an unbroken one, and keeps its outcomes
@@ -246,7 +245,7 @@ class _Run:
     reflecting: MethodResources
     on_event: Listener
     restart: bool
-    outcome: Outcome | None = None
+    outcome: OptimisationOutcome | None = None
     _notes: set[Fact] = field(default_factory=set)
     _end: str = _STOPPED
 
@@ -297,14 +296,13 @@ class _Run:
             raise failed.error from failed
 
     def conclude(self) -> None:
-        """Write the report, and save the best prompt."""
         adapter, plan = self.adapter, self.plan
         earlier = self.folder.outcome() if self._end == _STOPPED else None
         # A run stopped among known outcomes has reached less than before.
         if not adapter.candidates or (earlier and earlier.calls > self.spending.calls):
             return
         scores = [candidate.score for candidate in adapter.candidates]
-        self.outcome = Outcome(
+        self.outcome = OptimisationOutcome(
             name=plan.name,
             end=self._end,
             candidates=tuple(adapter.candidates),
@@ -350,7 +348,9 @@ class _Run:
         )
         self.folder.write(self.outcome)
 
-    def _provenance(self, outcome: Outcome, digest: str) -> dict[str, str | int | float | bool]:
+    def _provenance(
+        self, outcome: OptimisationOutcome, digest: str
+    ) -> dict[str, str | int | float | bool]:
         plan, questions = self.plan, self.material.questions
         return {
             "digest": digest,

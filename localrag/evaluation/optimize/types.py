@@ -93,7 +93,7 @@ class Reported:
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
+class OptimisationOutcome:
     """Result of an optimisation."""
 
     name: str  # of the run and of the prompt

@@ -232,7 +232,6 @@ def _recall(panel: "Axes", stages: Mapping[str, Recall]) -> None:
 
 
 def _verdicts(panel: "Axes", name: str, found: Verdicts) -> None:
-    """Draw the confusion matrix, darker with more claims."""
     right, given = list(found.counts), list(next(iter(found.counts.values())))
     rows = [[found.counts[one][other] for other in given] for one in right]
     panel.imshow(rows, cmap="Greys", aspect="auto", vmin=0, vmax=max(1, *map(max, rows)) * 1.6)

@@ -38,7 +38,7 @@ class ReportText:
 
 
 @dataclass(frozen=True, slots=True)
-class Items:
+class ReportItems:
     """A list of sentences."""
 
     texts: Sequence[str]
@@ -61,7 +61,7 @@ class Picture:
     about: str
 
 
-Block = ReportText | Items | Table | Picture
+Block = ReportText | ReportItems | Table | Picture
 
 
 @dataclass(frozen=True, slots=True)

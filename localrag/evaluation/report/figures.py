@@ -8,15 +8,15 @@ from typing import NamedTuple, TypeVar
 
 from localrag.evaluation.report.claims import Verdicts, always, commonest, verdicts
 from localrag.evaluation.report.measured import (
+    AnswerMeasures,
     Answers,
     Baseline,
     Costs,
     GoldShown,
-    Measured,
-    Note,
     Position,
     Recall,
     Refusals,
+    TraceNote,
     answers_of,
     apart,
     baselines,
@@ -67,10 +67,11 @@ class EntryFigures:
     costs: Costs | None  # None without questions
     failures: Mapping[str, int]
     causes: Mapping[Cause, int]
-    notes: Sequence[Note]  # notes of the traces, and their number of answers
+    notes: Sequence[TraceNote]  # notes of the traces, and their number of answers
     published: Sequence[Published]  # figures of others for this method
-    measured: Measured | None  # figures of answers in free text; None for choices
-    apart: Mapping[str, Mapping[str, Measured]]  # the same by group and value, for those in `APART`
+    measured: AnswerMeasures | None  # figures of answers in free text; None for choices
+    # the same by group and value, for those in `APART`
+    apart: Mapping[str, Mapping[str, AnswerMeasures]]
     # of answerable (yes) and unanswerable questions (no); may be empty
     refusals: Mapping[str, Refusals]
     judging: Costs | None  # cost of a verdict; None without a judge

@@ -15,6 +15,7 @@ from localrag.evaluation.types import (
     ANSWERABLE,
     DETERMINISTIC,
     JUDGE,
+    AnswerVerdict,
     Entry,
     Evaluation,
     Question,
@@ -22,7 +23,6 @@ from localrag.evaluation.types import (
     Spent,
     StageReading,
     StageSearch,
-    Verdict,
     in_dataset_order,
 )
 from localrag.language import N_, _
@@ -225,7 +225,7 @@ SHARE = 0.05
 
 
 @dataclass(frozen=True, slots=True)
-class Note:
+class TraceNote:
     """A note in the traces of several answers."""
 
     kind: FactKind
@@ -248,15 +248,15 @@ def _key(fact: Fact) -> str:
     return str(fact) if fact.kind is FactKind.SAID else fact.kind.code
 
 
-def counts(results: Sequence[Result]) -> list[Note]:
+def counts(results: Sequence[Result]) -> list[TraceNote]:
     """Notes in the traces of answers with their number, the most frequent first."""
     facts = [fact for result in results for fact in set(result.notes)]
     answers = Counter(key for result in results for key in set(map(_key, result.notes)))
-    notes = [Note(fact.kind, fact, answers[_key(fact)]) for fact in facts]
+    notes = [TraceNote(fact.kind, fact, answers[_key(fact)]) for fact in facts]
     return sorted(_united(notes), key=lambda note: (-note.answers, note.key))
 
 
-def common(entries: Iterable[tuple[Sequence[Note], int]]) -> list[Note]:
+def common(entries: Iterable[tuple[Sequence[TraceNote], int]]) -> list[TraceNote]:
     """Notes of at least `SHARE`, and at least two, of the answers of an entry, in order."""
     held = list(entries)
     keys = {
@@ -270,9 +270,9 @@ def common(entries: Iterable[tuple[Sequence[Note], int]]) -> list[Note]:
     ]
 
 
-def _united(notes: Iterable[Note]) -> list[Note]:
+def _united(notes: Iterable[TraceNote]) -> list[TraceNote]:
     """Notes without duplicates; without a fact if two of a kind differ."""
-    found: dict[str, Note] = {}
+    found: dict[str, TraceNote] = {}
     for note in notes:
         before = found.setdefault(note.key, note)
         if before.fact != note.fact:
@@ -306,7 +306,7 @@ class Searched:
 
 
 @dataclass(frozen=True, slots=True)
-class Measured:
+class AnswerMeasures:
     """Measures of answers to some questions."""
 
     n: int
@@ -321,12 +321,12 @@ class Measured:
     unsought: int
 
 
-def measured(answers: Answers) -> Measured | None:
+def measured(answers: Answers) -> AnswerMeasures | None:
     """Measures over all questions of an entry; None for choices."""
     return _of([answers.by_question[question.id] for question in answers.questions])
 
 
-def apart(answers: Answers) -> dict[str, dict[str, Measured]]:
+def apart(answers: Answers) -> dict[str, dict[str, AnswerMeasures]]:
     """Measures by group and value, for the groups in `APART`."""
     groups: dict[str, dict[str, list[Sequence[Result]]]] = {}
     for question in answers.questions:
@@ -340,13 +340,13 @@ def apart(answers: Answers) -> dict[str, dict[str, Measured]]:
     }
 
 
-def _of(asked: Sequence[Sequence[Result]]) -> Measured | None:
+def _of(asked: Sequence[Sequence[Result]]) -> AnswerMeasures | None:
     results = [result for results in asked for result in results]
     names = dict.fromkeys(name for result in results for name in result.measures)
     not_found, quoted = (_mean(asked, _has(each)) for each in (Status.NOT_FOUND, Status.QUOTED))
     if not names or not_found is None or quoted is None:
         return None
-    return Measured(
+    return AnswerMeasures(
         n=len(asked),
         figures=_means(asked, {name: _figure(name) for name in names}),
         not_found=not_found,
@@ -355,7 +355,11 @@ def _of(asked: Sequence[Sequence[Result]]) -> Measured | None:
         verdicts={
             by: shares
             for by in (DETERMINISTIC, JUDGE)
-            if (shares := _means(asked, {verdict: _verdict(by, verdict) for verdict in Verdict}))
+            if (
+                shares := _means(
+                    asked, {verdict: _verdict(by, verdict) for verdict in AnswerVerdict}
+                )
+            )
         },
         agreement=_mean(asked, _agreement),
         unjudged=sum(bool(result.unjudged) for result in results),

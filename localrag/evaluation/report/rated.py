@@ -10,7 +10,7 @@ from statistics import fmean
 
 from localrag.evaluation.report.document import (
     Block,
-    Items,
+    ReportItems,
     ReportText,
     Table,
     estimate,
@@ -129,7 +129,7 @@ def blocks(found: Rated | None, judge: Mapping[str, object]) -> list[Block]:
     return [
         ReportText(head),
         means,
-        Items(
+        ReportItems(
             [
                 _("{name}: {meaning}.").format(name=_(name), meaning=_(meaning))
                 for name, meaning in (_MEASURES[one] for one in measures)

@@ -121,7 +121,7 @@ class When:
     # the matching days, one span for each reading (1900年代); () for months
     spans: tuple[Interval[Day], ...]
     months: tuple[int, ...]  # of any year, 1 to 12
-    named: str  # its words
+    named: str
     rest: str  # the rest of the condition
 
 

@@ -178,7 +178,7 @@ class VerdictReply(BaseModel):
     sentences: list[int]  # the numbers of the sentences behind the verdict; `_shape` limits them
     # comes first: the label follows from it
     reason: Annotated[str, Field(min_length=1, max_length=LONGEST_REASON)]
-    label: VerdictLabel  # the verdict
+    label: VerdictLabel
 
 
 def concluded(

@@ -252,13 +252,6 @@ _REACH = 3_000
 _CHARACTERS: dict[Language, int] = {"ja": 1, "en": 3}
 
 
-class Surroundings(NamedTuple):
-    """The text before and after a sentence."""
-
-    before: str
-    after: str
-
-
 class _Supplement(BaseModel):
     context: str
 
@@ -277,18 +270,25 @@ def _supplemented(
         return found
     sentence, settings = found.sentence, FactCheckSettings.of(case.settings)
     with toolkit.store() as store:
-        around = surroundings(store, sentence, settings.around)
-    if not any(around):
+        before, after = surroundings(store, sentence, settings.around)
+    if not before and not after:
         return found
-    texts = [case.query.text, found.question, sentence.passage.header, sentence.piece.text, *around]
+    texts = [
+        case.query.text,
+        found.question,
+        sentence.passage.header,
+        sentence.piece.text,
+        before,
+        after,
+    ]
     messages = toolkit.prompt(
         "fact_check_supplement",
         case.query,
         searched=found.question,
         place=sentence.passage.header,
         sentence=sentence.piece.text,
-        before=around.before,
-        after=around.after,
+        before=before,
+        after=after,
         tag=element("text", texts),
     )
     longest = _CHARACTERS[language_of(case.query.text)] * settings.supplement
@@ -310,14 +310,14 @@ def put_before(found: FoundSentence) -> FoundSentence:
     return found._replace(sentence=replace(found.sentence, rewritten=text))
 
 
-def surroundings(store: CorpusStore, sentence: Sentence, count: int) -> Surroundings:
+def surroundings(store: CorpusStore, sentence: Sentence, count: int) -> tuple[str, str]:
     """Up to so many sentences before and after a sentence."""
     piece, document = sentence.piece, sentence.passage.document_id
     before = store.text(document, max(0, piece.start - _REACH), piece.start)
     after = store.text(document, piece.end, piece.end + _REACH)
     first = [before[start:end] for start, end in split_sentences(before)][-count:]
     last = [after[start:end] for start, end in split_sentences(after)][:count]
-    return Surroundings("\n".join(first), "\n".join(last))
+    return "\n".join(first), "\n".join(last)
 
 
 @cache

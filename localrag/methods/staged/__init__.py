@@ -104,7 +104,7 @@ class _QueriesReply(BaseModel):
 class AskedComparison:
     """The comparison in a question."""
 
-    comparison: ComparisonKind  # its kind
+    comparison: ComparisonKind
     # the names of the compared sides, by the number of their query. Empty if the reply of the model
     # is inconsistent
     sides: dict[int, str]
@@ -369,7 +369,6 @@ def answer(case: Case, toolkit: Toolkit) -> Answer:
 
 
 def _derived(found: Sequence[AskedQuery]) -> tuple[Derivation, tuple[Citation, ...]]:
-    """The steps of the derivation, and the numbered citations."""
     citations: list[Citation] = []
     steps = []
     for one in found:
@@ -386,7 +385,6 @@ def _derived(found: Sequence[AskedQuery]) -> tuple[Derivation, tuple[Citation, .
 
 
 def _doubts(question: Query, found: Sequence[AskedQuery]) -> Iterator[Fact]:
-    """Why the steps do not support an answer."""
     told = question.text
     for one in found:
         n, reading = one.query.number, one.reading

@@ -71,7 +71,7 @@ def filled(text: str, answers: Mapping[int, str]) -> str:
 class FoundTriple:
     """A triple found by a stage for a query."""
 
-    triple: Triple  # the answer
+    triple: Triple
     answer: str  # for later queries: of several objects, the meant one
     citation: Citation | None = None  # checked by code; None if the model remembers the triple
     other: str | None = None  # the subject of the citation, if it is not the one asked for

@@ -64,7 +64,7 @@ _LONGEST = 500
 
 class _AnalysedQuestion(NamedTuple):
     found: Sequence[TripleAnswer]  # possible answers, best fit first
-    events: Sequence[Fact]  # what was left out
+    events: Sequence[Fact]
     doubt: Fact | None  # why none of them is an answer; None if the first is
     query: str = ""  # for the trace: the names found, and the triples with the best fit
 
@@ -126,7 +126,6 @@ def _analysed(question: Query, toolkit: PlainToolkit) -> _AnalysedQuestion:
 
 
 def _left_out(question: Query) -> list[Fact]:
-    """The parts of a query ignored by the method."""
     events = []
     if question.options:
         events.append(Fact(FactKind.OPTIONS_IGNORED))
@@ -136,7 +135,6 @@ def _left_out(question: Query) -> list[Fact]:
 
 
 def _refusal(question: Query) -> Fact | None:
-    """Why a question is not analysed; None if it is."""
     if language_of(question.text) != "ja":
         return Fact(FactKind.NOT_JAPANESE)
     if len(question.text) > _LONGEST:
@@ -180,7 +178,6 @@ def _rivals(found: Sequence[TripleAnswer]) -> list[TripleAnswer]:
 def _shown(
     toolkit: PlainToolkit, best: TripleAnswer
 ) -> tuple[tuple[Hit, ...], tuple[Citation, ...]]:
-    """The passages of the triples, and their quotations, checked by code."""
     with toolkit.store() as store:
         passages = [store.by_id(fact.passage_id) for fact in best.facts]
     kept = [passage for passage in passages if passage is not None]

@@ -78,8 +78,6 @@ class _Compared(NamedTuple):
 
 
 class _Wording(NamedTuple):
-    """The question about two things."""
-
     sides: tuple[SubjectMention, SubjectMention]  # the two names
     rest: str  # the question, the names masked
     text: str  # the question, with blanks for the names and for the words of every question

@@ -31,7 +31,7 @@ class TripleAnswer:
     """A possible answer and the triples behind it."""
 
     text: str  # a noun phrase, a name as the question writes it, YES or NO
-    facts: tuple[KnownTriple, ...]  # the triples, in order
+    facts: tuple[KnownTriple, ...]
     fit: float  # of their predicates and objects with the wording, 0 to 1
     computed: str = ""  # the computation, or ""
     doubts: tuple[Fact, ...] = ()  # why it is not certain

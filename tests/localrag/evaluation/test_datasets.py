@@ -11,7 +11,7 @@ from localrag.corpus.config import load as load_config
 from localrag.corpus.workspace import Workspace
 from localrag.errors import InputError, LocalragError, NotFoundError, UsageError, WorkspaceError
 from localrag.evaluation.datasets import acquiring
-from localrag.evaluation.datasets.keeping import Shelf, digest
+from localrag.evaluation.datasets.keeping import DatasetFolder, digest
 from localrag.evaluation.datasets.loading import corpus_name, damaged, declared, find, known, load
 
 QUESTION = '{"id": "q1", "question": "櫂は要るか", "options": ["はい", "いいえ"], "answer": "a"}\n'
@@ -218,7 +218,7 @@ def test_a_damaged_declaration_does_not_hide_the_others(workspace: Workspace, mi
 @pytest.mark.parametrize("content", ["", "{", "[]", '{"first.jsonl": {"md5": 1}}', "\udcff"])
 def test_a_damaged_record_is_told(workspace: Workspace, mine: Path, content: str) -> None:
     acquiring.add(workspace, str(mine), mine.parent, load_config(workspace))
-    record = Shelf.of(workspace, "ferries").folder / "received.json"
+    record = DatasetFolder.of(workspace, "ferries").folder / "received.json"
     record.write_bytes(content.encode(errors="surrogateescape"))
     with pytest.raises(WorkspaceError, match=r"received\.json"):
         load(workspace, "ferries")

@@ -6,16 +6,20 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from localrag.methods.agreement import choose, fitted, is_held_out, judge, weights_for
-from localrag.methods.agreement.evidence import LawText, provisions_in
-from localrag.methods.agreement.signs import (
+from localrag.methods.agreement import (
     CITATION_SIGNS,
     STATEMENT_SIGNS,
     Observation,
     ObservationKind,
     OptionJudgement,
+    choose,
+    fitted,
     in_words,
+    is_held_out,
+    judge,
+    weights_for,
 )
+from localrag.methods.agreement.evidence import LawText, provisions_in
 
 LAW = """## 貸本業法
 ### 第３条

@@ -25,8 +25,8 @@ from localrag_tui.source.pane import SourcePane
 from localrag_tui.work.engine import (
     Drafted,
     Engine,
-    Found,
-    Opened,
+    ModelOpened,
+    NearestFound,
     Opening,
     Read,
     StageEnded,
@@ -81,7 +81,7 @@ async def test_what_is_told_while_an_answer_is_made(
     loading, half, asked, reading, writing, end = (asyncio.Event() for _ in range(6))
     stages = [StageEnded(record) for record in answers.stages]
     draft = Drafted(("水位は[red]…",), 12)
-    opened = Opened("tiny", 1.0)
+    opened = ModelOpened("tiny", 1.0)
     engine.will(
         *(*stages, Opening("tiny"), loading, Opening("tiny", 9 * 10**8, 18 * 10**8), half, opened),
         *(Read(0, 0), asked, Read(512, 2048), reading, draft, writing, end, answers.supported),
@@ -124,7 +124,7 @@ async def test_cancelled_in_the_middle(workbench, engine, answers, ask, until, s
     draft = Drafted(("half a claim",), 3)
     near = (Nearest("599AC0000000001#7", "渡し舟法 第七条", "渡し舟事業者は、…"),)
     reading, writing = asyncio.Event(), asyncio.Event()
-    engine.will(Found(near), Read(0, 0), reading, draft, writing).will(answers.not_found)
+    engine.will(NearestFound(near), Read(0, 0), reading, draft, writing).will(answers.not_found)
     app = workbench()
     async with app.run_test(size=(140, 40), notifications=True) as pilot:
         await ask(pilot, "how high?", ends=False)

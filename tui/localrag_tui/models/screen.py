@@ -314,7 +314,6 @@ class ModelsScreen(WorkbenchScreen):
 
     @work(exclusive=True, group="stock")
     async def refill(self, chosen: str = "") -> None:
-        """List the models again; the cursor goes to `chosen`."""
         try:
             rows = await asyncio.to_thread(
                 lambda: take_stock(self.bench.workspace, self.bench.config())

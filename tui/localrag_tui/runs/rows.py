@@ -48,7 +48,7 @@ class RowPlace(NamedTuple):
     number: int
 
 
-class Cells(NamedTuple):
+class RowCells(NamedTuple):
     """The harmless text of a row."""
 
     number: str
@@ -57,7 +57,7 @@ class Cells(NamedTuple):
     text: str
 
 
-Fetch = Callable[[Sequence[RowPlace]], Awaitable[Mapping[RowPlace, Cells]]]
+Fetch = Callable[[Sequence[RowPlace]], Awaitable[Mapping[RowPlace, RowCells]]]
 
 
 class RowList(ScrollView, can_focus=True):
@@ -87,7 +87,7 @@ class RowList(ScrollView, can_focus=True):
         super().__init__(id=id)
         self._nothing = nothing
         self._places: Sequence[RowPlace] = ()
-        self._cells: dict[RowPlace, Cells] = {}
+        self._cells: dict[RowPlace, RowCells] = {}
         self._fetch: Fetch | None = None
         self._wanted = -1
         # Cells of ids and outcomes, as read so far.
@@ -116,7 +116,7 @@ class RowList(ScrollView, can_focus=True):
         cells = self._cells.get(place)
         if cells is None:
             self._want(index)
-            cells = Cells(str(place.number), "", "", "…")
+            cells = RowCells(str(place.number), "", "", "…")
         ids, outcomes = self._widths
         head = f" {cells.number:>6}  {set_cell_size(cells.id, ids)}{'  ' if ids else ''}"
         kind = f"{set_cell_size(cells.outcome, outcomes)}  "
@@ -129,7 +129,6 @@ class RowList(ScrollView, can_focus=True):
         )
 
     def watch_cursor(self) -> None:
-        """Keep the cursor in view."""
         self.scroll_to_region(
             Region(0, self.cursor, 1, 1), animate=False, immediate=True, force=True
         )

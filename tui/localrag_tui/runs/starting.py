@@ -187,7 +187,6 @@ class RunForm(Dialogue):
         return self.query_one(f"#{name}", Input).value.strip()
 
     def fill(self, name: str, values: Iterable[str]) -> None:
-        """Offer values in a field; its choice stays."""
         select: Select[str] = self.query_one(f"#{name}", Select)
         now = str(select.value)
         offered = list(dict.fromkeys(values))
@@ -210,7 +209,6 @@ class RunForm(Dialogue):
         self.offer(await to_thread(_look_up, self.bench.workspace, self.bench.config()))
 
     async def _checked(self, *, starts: bool) -> Order | None:
-        """The order, or None after showing an error at its field."""
         for one in self.query(Field):
             one.tell(None)
         order = self.order()
@@ -303,7 +301,6 @@ class BatchDialogue(RunForm):
         )
 
     def check(self, order: Order, *, starts: bool) -> Order | Wrong:
-        """Check that the questions are readable, and that earlier answers fit."""
         from localrag.corpus.config import load
         from localrag.ops.batch.folder import BatchFolder
         from localrag.ops.batch.origin import origin_of
@@ -403,7 +400,6 @@ class EvaluationDialogue(RunForm):
             self.field("methods").explain("\n".join(about))
 
     def offer(self, there: RunChoices) -> None:
-        """Offer datasets at hand, corpora, methods and models."""
         self._there = there
         self.fill("dataset", ["", *(name for name, splits in there.datasets.items() if splits)])
         self.fill("corpus", ["", *there.corpora])

@@ -110,7 +110,7 @@ def batch(tell: Tell, order: BatchOrder) -> JobOutcome:
     from localrag.ops.batch import run
 
     workspace, config = _place(order)
-    with _Told(tell) as told:
+    with _RunLog(tell) as told:
         report: BatchReport = run(
             workspace,
             order.corpus,
@@ -132,7 +132,7 @@ def estimate(tell: Tell, order: BatchOrder) -> "BatchEstimate":
     from localrag.ops.batch import estimate
 
     workspace, config = _place(order)
-    with _Told(tell) as told:
+    with _RunLog(tell) as told:
         return estimate(
             workspace,
             order.corpus,
@@ -161,7 +161,7 @@ def evaluation(tell: Tell, order: EvaluationOrder) -> JobOutcome:
             tell(FolderMade(str(next(folders))))
         told(event)
 
-    with _Told(tell) as told:
+    with _RunLog(tell) as told:
         finished = evaluate(asks, run=order.run, retry_failed=order.retry_failed, on_event=listen)
     tell(FolderMade(str(finished.folder)))
     asked = _("{n} asked now; the report is written").format(n=f"{finished.asked:,}")
@@ -225,7 +225,7 @@ def _place(order: BatchOrder) -> tuple[Workspace, Config]:
 _PACKAGES = "localrag", "localrag_models", "localrag_indexes"
 
 
-class _Told(logging.Handler):
+class _RunLog(logging.Handler):
     """Passes events and warnings of a run to the screen, no more than can be read."""
 
     def __init__(self, tell: Tell) -> None:
@@ -246,7 +246,6 @@ class _Told(logging.Handler):
         self._tell(Warned(record.getMessage()))
 
     def __call__(self, event: object) -> None:
-        """Pass on an event of a batch or an evaluation."""
         from localrag.evaluation.types import Asking, Halted, Judging
 
         match event:
@@ -320,7 +319,6 @@ class RunLine:
 
     @property
     def done(self) -> int:
-        """Questions with an answer or an error; each order counts."""
         return sum(part.done for part in self.parts)
 
     @property
@@ -333,7 +331,6 @@ class RunLine:
 
     @property
     def tally(self) -> dict[str, int]:
-        """Questions by status or type of error, most frequent first."""
         found: dict[str, int] = {}
         for part in self.parts:
             for outcome, n in part.tally.items():

@@ -256,7 +256,6 @@ class Results(AdaptiveList):
         return self.hits[self.highlighted]
 
     def show(self, hits: Sequence[Hit], stages: Sequence[StageRecord] = ()) -> None:
-        """Show other hits, and the stages they were found by."""
         self.hits = tuple(hits)
         self._ways = [found_by(stages, hit.passage.id) for hit in hits]
         self._explained.clear()
@@ -266,20 +265,17 @@ class Results(AdaptiveList):
         self.highlighted = 0 if hits else None
 
     def look_at(self, hit: Hit | None) -> None:
-        """Put the cursor on the passage of a hit, if it is listed."""
         found = (at for at, of in enumerate(self.hits) if hit and of.passage.id == hit.passage.id)
         self.highlighted = next(found, self.highlighted)
 
     @property
     def unexplained(self) -> list[int]:
-        """The hits in view without explanation."""
         first = self.scroll_offset.y // HitRow.HEIGHT
         last = (self.scroll_offset.y + self.size.height) // HitRow.HEIGHT
         shown = range(first, min(last + 1, len(self.hits)))
         return [index for index in shown if index not in self._explained]
 
     def explain(self, explained: Mapping[int, Explained]) -> None:
-        """Add explanations, by place in the list."""
         self._explained.update(explained)
         for index, of in explained.items():
             ways = self._ways[index]
@@ -389,7 +385,6 @@ class StageColumns(Horizontal):
     async def show(
         self, records: Sequence[StageRecord], places: Mapping[str, str], passage_id: str
     ) -> None:
-        """Show stages, with one passage marked."""
         room = self.query_one(HorizontalScroll)
         had_focus = self.has_focus_within
         with self.app.batch_update():
@@ -401,7 +396,6 @@ class StageColumns(Horizontal):
             self.enter()
 
     def enter(self) -> None:
-        """Put the cursor on the marked passage in the last column."""
         rankings = [*self.query(Ranking)]
         if rankings:
             self._go(len(rankings) - 1)

@@ -23,7 +23,14 @@ from localrag.text.facts import Fact
 from localrag.text.harmless import harmless
 from localrag_tui.library import Library
 from localrag_tui.screen import WorkbenchScreen
-from localrag_tui.search.filters import Facets, FilterChips, FilterDialogue, facets, in_words, kept
+from localrag_tui.search.filters import (
+    CorpusValues,
+    FilterChips,
+    FilterDialogue,
+    facets,
+    in_words,
+    kept,
+)
 from localrag_tui.search.results import (
     Results,
     StageColumns,
@@ -85,7 +92,6 @@ class Guidance(VerticalScroll, can_focus=False):
         )
 
     def nothing(self, filters: Filters) -> None:
-        """Say that nothing was found, and give advice."""
         lines = [
             _("Fewer words, or others for the same thing, find more."),
             _("Enter the name of a law with the number of its article to go there: {key}.").format(
@@ -99,7 +105,6 @@ class Guidance(VerticalScroll, can_focus=False):
         self._say(_("Nothing was found"), lines)
 
     def failure(self, error: LocalragError) -> None:
-        """Show why no search is possible, and the cure."""
         lines = [harmless(cure_of(error))] if error.remedy else []
         if isinstance(error, StoreError):
             lines.insert(0, palette(_("Add documents"), _("Choose the corpus")))
@@ -169,7 +174,6 @@ class FoundView(Vertical):
         await self._searches.want(query)
 
     def notice(self, text: str) -> None:
-        """Show a notice for every search; "" for none."""
         self._notice = text
         self._tell()
 
@@ -178,7 +182,6 @@ class FoundView(Vertical):
         self._guidance.failure(error)
 
     def enter(self) -> None:
-        """Focus the hits, if there are any."""
         if self.shows_stages:
             self._stages.enter()
         elif self._hits:
@@ -235,7 +238,6 @@ class FoundView(Vertical):
         await self._stages.show(records, await self._library().read_names(places), chosen)
 
     async def _explain(self, query: Query) -> None:
-        """Explain the hits in view."""
         # Paint first: a thread slows it down.
         await asyncio.sleep(_PAINTED_AFTER)
         if self._searches.busy:
@@ -264,7 +266,6 @@ class FoundView(Vertical):
         self._tell()
 
     def _tell(self) -> None:
-        """Show the way of the chosen passage, or the notes, and the figures."""
         chosen = self.chosen
         moved = self.shows_stages and chosen
         self._note.set_class(bool(moved), "-journey")
@@ -386,10 +387,10 @@ class SearchScreen(WorkbenchScreen):
 
     def __init__(self) -> None:
         super().__init__()
-        self._known: Facets | None = None
+        self._known: CorpusValues | None = None
         self._has_hits = False
         self._arrived = True
-        self._searched: tuple[Library, date, Facets, str] | None = None
+        self._searched: tuple[Library, date, CorpusValues, str] | None = None
         self._filters = self.bench.memory.choices.filters
         self._field = SearchField(self.bench.memory.choices.search)
         self._chips = FilterChips()

@@ -71,7 +71,6 @@ class TopBar(Horizontal):
         self._leave()
 
     def on_click(self, event: Click) -> None:
-        """Go to the clicked screen, or to the jobs."""
         id_ = (event.widget.id if event.widget is not None else None) or ""
         if id_.startswith("tab-"):
             self._bench.go(id_.removeprefix("tab-"))

@@ -355,7 +355,6 @@ class Latest(Generic[T]):
         return bool(self._waiting)
 
     async def want(self, wanted: T) -> None:
-        """Do the work, unless a newer request comes first."""
         self._waiting.append(wanted)
         if self.busy:
             return

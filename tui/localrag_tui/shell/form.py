@@ -189,7 +189,6 @@ class Field(Vertical):
         self._say(".about", text)
 
     def tell(self, error: LocalragError | None) -> None:
-        """Show an error in place of the description; None for no error."""
         self.query_one(".about").display = bool(self._about) and error is None
         self._say(".wrong", f"{error.cause} {cure_of(error)}".rstrip() if error else "")
 
@@ -252,7 +251,6 @@ class Form(Dialogue):
             yield Button(Content(self._leave_word), id="leave", compact=True)
 
     def on_mount(self) -> None:
-        """Focus the first field; without fields the safe button."""
         if self._fields:
             self._fields[0].widget.focus()
         else:
@@ -281,7 +279,6 @@ class Form(Dialogue):
         self._submitted()
 
     def complain(self, error: LocalragError) -> None:
-        """Show an error at its field, else at the end of the form."""
         wrong = error.field if isinstance(error, WrongField) else None
         for field in self.query(Field):
             field.tell(error if field.name == wrong else None)

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from localrag_tui.app import Workbench
 
 
-class Line(NamedTuple):
+class HelpLine(NamedTuple):
     """An action: its keys, its description, its name in the settings."""
 
     keys: str
@@ -52,7 +52,7 @@ class Help(Dialogue):
         self,
         title: str,
         about: str,
-        sections: Mapping[str, Iterable[Line]],
+        sections: Mapping[str, Iterable[HelpLine]],
         settings: Path,
         *,
         changing_first: bool = False,
@@ -142,7 +142,7 @@ def help_on(
                 keys.append(spelled(key))
     sections = {
         heading: [
-            Line(" ".join(keys), description, id_) for id_, (keys, description) in group.items()
+            HelpLine(" ".join(keys), description, id_) for id_, (keys, description) in group.items()
         ]
         for heading, group in groups.items()
     }
@@ -167,12 +167,12 @@ def _changing(settings: Path) -> Content:
     )
 
 
-def _fits(line: Line, words: Iterable[str]) -> bool:
+def _fits(line: HelpLine, words: Iterable[str]) -> bool:
     text = f"{line.keys} {line.description} {line.id}".casefold()
     return all(word in text for word in words)
 
 
-def _row(line: Line, width: int, beside: int) -> Content:
+def _row(line: HelpLine, width: int, beside: int) -> Content:
     keys = line.keys + " " * (width - cell_len(line.keys))
     return Content.assemble(
         (keys, "bold $accent"),

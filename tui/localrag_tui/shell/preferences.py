@@ -93,7 +93,6 @@ def use_language(bench: "Workbench", code: str) -> None:
 
 
 def _overruled(bench: "Workbench") -> None:
-    """Show a notice if the settings override the chosen language."""
     if bench.settings.of().language in ("auto", language.in_use()):
         return
     if bench.overrides.get("language"):
@@ -172,7 +171,6 @@ def _write(bench: "Workbench", before: Mapping[str, str], values: Mapping[str, s
 
 
 def _read(values: Mapping[str, str]) -> dict[str, str | int]:
-    """Parse the values."""
     read: dict[str, str | int] = {}
     for preference in PREFERENCES:
         try:
@@ -183,7 +181,6 @@ def _read(values: Mapping[str, str]) -> dict[str, str | int]:
 
 
 def _go_by(bench: "Workbench", before: Mapping[str, str], values: Mapping[str, str | int]) -> None:
-    """Apply the changes; they replace earlier choices."""
     changed = {key: str(value) for key, value in values.items() if str(value) != before[key]}
     if "chat.model" in changed:
         bench.memory.remember(model=None)

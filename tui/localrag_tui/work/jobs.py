@@ -109,7 +109,6 @@ class Jobs:
         return job
 
     async def close(self) -> None:
-        """Kill all running jobs; they can be resumed."""
         await gather(*(job.kill() for job in self.running))
         await gather(*self._tasks)
 

@@ -20,7 +20,7 @@ from typing import IO, TYPE_CHECKING, Concatenate, ParamSpec, Self
 from localrag import language
 from localrag.errors import LocalragError
 from localrag.language import _
-from localrag_indexes.parallel import Failure
+from localrag_indexes.parallel import CarriedError
 
 if TYPE_CHECKING:
     from multiprocessing.connection import Connection
@@ -94,7 +94,7 @@ def main() -> None:
     except KeyboardInterrupt:
         end = Interrupted()
     except Exception as error:  # noqa: BLE001 - the last line of defence of a whole process
-        end = Failure.of(error)
+        end = CarriedError.of(error)
     try:
         channel.tell(end)
     except OSError:
@@ -115,10 +115,10 @@ class ProcessDied(LocalragError):  # noqa: N818 - the name says what happened
     """A process ended without a message: it was killed, or a library crashed."""
 
 
-class WorkFailed(LocalragError):  # noqa: N818 - the name says what happened
+class FunctionFailed(LocalragError):  # noqa: N818 - the name says what happened
     """The function failed; cause and cure come from its error."""
 
-    def __init__(self, failure: Failure) -> None:
+    def __init__(self, failure: CarriedError) -> None:
         super().__init__(failure.cause, failure.cure)
         self.type = failure.type
 
@@ -193,14 +193,14 @@ class Process:
             self._line.send(message)
 
     async def messages(self) -> AsyncIterator[object]:
-        """The events of the function, until it ends; `WorkFailed`, `Stopped` or `ProcessDied`."""
+        """The function's events until its end; `FunctionFailed`, `Stopped` or `ProcessDied`."""
         while True:
             match message := await self._heard.get():
                 case Returned(value):
                     self.value = value
                     return
-                case Failure():
-                    raise WorkFailed(message)
+                case CarriedError():
+                    raise FunctionFailed(message)
                 case Interrupted():
                     raise Stopped
                 case ProcessDied():
@@ -214,7 +214,6 @@ class Process:
             self._process.send_signal(signal.SIGINT)
 
     async def kill(self) -> None:
-        """End the process and its children at once."""
         # Its children may outlive it and hold its pipes.
         if not self._listening.done():
             with suppress(ProcessLookupError, PermissionError):
@@ -223,7 +222,6 @@ class Process:
         await asyncio.shield(self._listening)
 
     async def _listen(self) -> None:
-        """Receive messages until the process has ended."""
         loop, silent = asyncio.get_running_loop(), asyncio.Event()
 
         def hear() -> None:

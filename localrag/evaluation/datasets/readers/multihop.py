@@ -73,7 +73,6 @@ def _musique(fields: Fields, known: Sources) -> Question:
 
 
 def _hotpotqa(fields: Fields, known: Sources) -> Question:
-    """An entry of HotpotQA, or of 2WikiMultiHopQA if it has triples."""
     facts, triples = fields.get("supporting_facts"), fields.get("evidences")
     match facts:
         case [[str(), _], *_] if all(isinstance(one, list) and one for one in facts):

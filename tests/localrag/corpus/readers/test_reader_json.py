@@ -6,7 +6,7 @@ import lzma
 
 import pytest
 
-from localrag.corpus.readers import Limits, Mark, ReadFailure, stream
+from localrag.corpus.readers import Limits, ReadFailure, ResumePoint, stream
 
 
 def test_records(read_bytes):
@@ -63,7 +63,7 @@ def test_reading_goes_on_after_every_mark(suffix, packed, tmp_path):
     path = tmp_path / f"x.jsonl{suffix}"
     path.write_bytes(packed("\n".join([*rows[:5], "{broken", *rows[5:]]).encode()))
     whole = list(stream(path))
-    marks = [outcome for outcome in whole if isinstance(outcome, Mark)]
+    marks = [outcome for outcome in whole if isinstance(outcome, ResumePoint)]
     assert [mark.line for mark in marks] == list(range(1, 12))
     assert marks[-1].bytes == path.stat().st_size
     for mark in marks:
@@ -73,7 +73,7 @@ def test_reading_goes_on_after_every_mark(suffix, packed, tmp_path):
 def test_questions_that_share_paragraphs_are_not_gone_on_with(tmp_path):
     path = tmp_path / "set.jsonl"
     path.write_text(f"{json.dumps(MUSIQUE)}\n{json.dumps(MUSIQUE)}\n")
-    assert not any(isinstance(outcome, Mark) for outcome in stream(path))
+    assert not any(isinstance(outcome, ResumePoint) for outcome in stream(path))
 
 
 MUSIQUE = {

@@ -7,7 +7,7 @@ from printed_documents import KINDS, SentenceMaker
 from printed_pages import CMAPS, PrintedPages
 
 from localrag.corpus.readers import Omission, Scans, stream
-from localrag.corpus.readers.ocr import Line
+from localrag.corpus.readers.ocr import ScannedLine
 from localrag.corpus.readers.pdf import read_pdf
 from localrag.corpus.readers.types import Limits
 from localrag.corpus.types import Document
@@ -72,7 +72,7 @@ def test_a_picture_is_read_by_what_is_given():
 
         def read(self, image):
             seen.append(image.shape[1::-1])
-            return [Line("待合所は、夜間は閉める。", (250, 200, 1300, 245), 0.9)]
+            return [ScannedLine("待合所は、夜間は閉める。", (250, 200, 1300, 245), 0.9)]
 
     document = read(pages, Limits(scans=Scans(Engine())))
     assert document.text.endswith("待合所は、夜間は閉める。")

@@ -10,11 +10,11 @@ from pathlib import Path
 
 import pytest
 
-from localrag.corpus.readers import Limits, Mark, ReadFailure, stream
+from localrag.corpus.readers import Limits, ReadFailure, ResumePoint, stream
 from localrag.corpus.readers.types import Omission
 from localrag.corpus.types import TRIPLES, Document, Triple
 
-Outcomes = list[Document | ReadFailure | Omission | Mark]
+Outcomes = list[Document | ReadFailure | Omission | ResumePoint]
 
 
 def outcomes(folder: Path, name: str, data: str | bytes, after: int = 0) -> Outcomes:
@@ -53,7 +53,7 @@ def test_a_line_is_a_triple_and_a_span_of_the_document(tmp_path: Path) -> None:
         assert passage.layer == TRIPLES
         assert passage.header == passage.triple.subject
         assert document.text[passage.start : passage.end] == passage.text
-    assert mark == Mark(2, bytes=len(lines.encode()))
+    assert mark == ResumePoint(2, bytes=len(lines.encode()))
 
 
 def test_source_and_date_come_along(tmp_path: Path) -> None:
@@ -80,7 +80,7 @@ def test_a_subject_without_end_is_parted(tmp_path: Path) -> None:
 def test_reading_goes_on_after_a_mark_as_if_never_stopped(tmp_path: Path) -> None:
     lines = jsonl(said(f"舟{n // 3}", f"述語{n}", "値") for n in range(900))
     found = outcomes(tmp_path, "k.jsonl", lines)
-    mark = next(one for one in found if isinstance(one, Mark))
+    mark = next(one for one in found if isinstance(one, ResumePoint))
     assert outcomes(tmp_path, "k.jsonl", lines, after=mark.line) == found[2:]
 
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from localrag.corpus.readers import Mark, ReadFailure, stream
+from localrag.corpus.readers import ReadFailure, ResumePoint, stream
 from localrag.corpus.readers.types import Omission
 from localrag.corpus.types import ALIAS, Document, Triple
 
@@ -54,7 +54,7 @@ def dump(*entities: object) -> bytes:
 
 def outcomes(
     folder: Path, data: bytes, name: str = "dump.json", after: int = 0
-) -> list[Document | ReadFailure | Omission | Mark]:
+) -> list[Document | ReadFailure | Omission | ResumePoint]:
     path = folder / name
     path.write_bytes(data)
     return list(stream(path, after=after))
@@ -246,7 +246,7 @@ def test_reading_goes_on_after_a_mark_with_all_names_known(tmp_path: Path) -> No
     resumed = outcomes(tmp_path, dump(*names, *items), after=8)
     documents = [one for one in found if isinstance(one, Document)]
     assert [one for one in resumed if isinstance(one, Document)] == documents[5:]
-    assert [one.line for one in resumed if isinstance(one, Mark)] == list(range(9, 15))
+    assert [one.line for one in resumed if isinstance(one, ResumePoint)] == list(range(9, 15))
 
 
 @pytest.mark.parametrize(

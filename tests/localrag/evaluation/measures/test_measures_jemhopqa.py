@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from localrag.corpus.types import Triple
-from localrag.evaluation.measures import MEASURES, Measure, Verdict
+from localrag.evaluation.measures import MEASURES, AnswerVerdict, Measure
 from localrag.evaluation.types import Question
 from localrag.search.types import Query
 
@@ -88,7 +88,7 @@ def test_without_the_extra_similarities_are_left_out_and_named(
     (note,) = map(str, measure.notes)
     assert "the extra jemhopqa" in note
     assert measure.verdict
-    assert measure.verdict("灯台前駅", triples(GOLD), asked("灯台前駅")) is Verdict.TT
+    assert measure.verdict("灯台前駅", triples(GOLD), asked("灯台前駅")) is AnswerVerdict.TT
 
 
 def test_without_a_dictionary_similarities_are_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -140,9 +140,9 @@ def test_verdicts_by_comparison(answer: str, derivation: Any, expected: str) -> 
 def test_yes_and_no_have_several_spellings_in_verdicts() -> None:
     verdict = MEASURES["jemhopqa"]([]).verdict
     assert verdict
-    assert verdict("はい", (), asked("YES", [])) is Verdict.TT
-    assert verdict("ｙｅｓ", (), asked("YES", [])) is Verdict.TT
-    assert verdict("いいえ", (), asked("YES", [])) is Verdict.FT
+    assert verdict("はい", (), asked("YES", [])) is AnswerVerdict.TT
+    assert verdict("ｙｅｓ", (), asked("YES", [])) is AnswerVerdict.TT
+    assert verdict("いいえ", (), asked("YES", [])) is AnswerVerdict.FT
 
 
 def test_free_text_of_other_datasets_is_looked_through() -> None:
