@@ -12,8 +12,8 @@ from itertools import pairwise
 from localrag.check.checking import check
 from localrag.check.law_texts import LawTexts
 from localrag.check.laws import WrittenLaws, citations_of
-from localrag.check.source import Flow, Source
-from localrag.check.types import Finding, Part, Place, Verdict
+from localrag.check.source import CheckedSource, Flow
+from localrag.check.types import CheckedPlace, Finding, Part, Verdict
 from localrag.check.words import bare
 from localrag.corpus.store import CorpusStore, DocumentInfo
 from localrag.corpus.types import Passage
@@ -40,7 +40,7 @@ class Upcoming:
 
     day: str
     part: Part
-    place: Place
+    place: CheckedPlace
     said: str
     provision: str
     passage_id: str
@@ -49,7 +49,9 @@ class Upcoming:
     moved_to: str = ""
 
 
-def upcoming(store: CorpusStore, source: Source, until: date | None = None) -> tuple[Upcoming, ...]:
+def upcoming(
+    store: CorpusStore, source: CheckedSource, until: date | None = None
+) -> tuple[Upcoming, ...]:
     """List the citations and quotations of a text changing after the day of the store.
 
     Args:
@@ -74,7 +76,7 @@ def upcoming(store: CorpusStore, source: Source, until: date | None = None) -> t
 
 
 def _of_citation(
-    store: CorpusStore, target: Target, place: Place, said: str, last: str
+    store: CorpusStore, target: Target, place: CheckedPlace, said: str, last: str
 ) -> Iterator[Upcoming]:
     """Yield a change for each later day with another text of a cited provision."""
     today = store.at(target.law_id, target.locator)
@@ -116,7 +118,7 @@ def _moved_to(store: CorpusStore, old: Passage, before: DocumentInfo, after: Doc
 
 
 def _quotations(
-    store: CorpusStore, source: Source, held: dict[tuple[int, int], Finding], last: str
+    store: CorpusStore, source: CheckedSource, held: dict[tuple[int, int], Finding], last: str
 ) -> Iterator[Upcoming]:
     """Yield the quotations that hold until a day and not on it."""
     laws = {one.passage_id.partition("#")[0] for one in held.values()}

@@ -19,7 +19,7 @@ from localrag.text.progress import Progress, ignore
 
 if TYPE_CHECKING:
     from localrag.answer.types import Answer, Watch
-    from localrag.check import CheckReport, Source
+    from localrag.check import CheckedSource, CheckReport
     from localrag.check.pending import Upcoming
     from localrag.corpus.config import Config
     from localrag.corpus.facets import Where
@@ -437,7 +437,7 @@ class Corpus:
 
         return upcoming(self.store, self._source(text, ignore), until)
 
-    def _source(self, text: str | Path, on_event: "Callable[[Progress], None]") -> "Source":
+    def _source(self, text: str | Path, on_event: "Callable[[Progress], None]") -> "CheckedSource":
         from localrag import check
 
         if isinstance(text, str):

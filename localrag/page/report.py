@@ -1,5 +1,6 @@
 """Writes the report of a check: HTML, Markdown, or Word with comments."""
 
+import re
 from collections.abc import Iterator
 from functools import cache
 from itertools import pairwise
@@ -41,6 +42,7 @@ TONES = {
     Verdict.HOLDS: Tone.GOOD,
 }
 
+_BREAK = re.compile(r"\s*\n\s*")
 _SUFFIXES = (".html", ".htm", ".md", *WORD_SUFFIXES)
 
 
@@ -147,7 +149,7 @@ def finding_blocks(finding: Finding) -> Iterator[Block]:
 
 
 def _part(part: DiffPart) -> Inline:
-    return part.law if part.same else Changed(part.law, part.said)
+    return _BREAK.sub(" ", part.law) if part.same else Changed(part.law, part.said)
 
 
 def _in_full(finding: Finding, report: CheckReport) -> Iterator[Block]:

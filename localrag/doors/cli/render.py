@@ -133,7 +133,8 @@ def _inline(parts: Sequence[Inline], most: int | None) -> list[type_part]:
     for part in parts:
         match part:
             case str():
-                written += cut(part, most=most)
+                # Later parts never begin a line.
+                written += cut(one_line(part) if written else part, most=most)
             case Strong():
                 style = f"bold {_STYLES[part.tone]}" if part.tone else "bold"
                 written += cut(one_line(part.text), style)

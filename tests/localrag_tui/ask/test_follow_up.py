@@ -67,7 +67,7 @@ async def test_how_it_is_read_is_shown_and_kept(
         await until(pilot, lambda: f"read as: {READ_AS}" in shown(app))
         assert f"{FOLLOW_UP} 0" not in shown(app)
         end.set()
-        await until(pilot, lambda: "supported  every claim is in" in shown(app))
+        await until(pilot, lambda: "supported: every claim is in" in shown(app))
         assert shown(app).index("その罰則は") < shown(app).index(f"read as: {READ_AS}")
     # Another start shows the same.
     app = workbench()

@@ -12,6 +12,7 @@ from localrag.answer.types import Nearest
 from localrag.answer.wording import MISMATCHES
 from localrag.errors import LocalragError
 from localrag.ops.conversations.types import TurnState
+from localrag.page.blocks import Link
 from localrag.search.types import Filters, Query, Trace
 from localrag.text.facts import Fact, FactKind
 from localrag_tui.app import Workbench
@@ -106,7 +107,7 @@ async def test_what_is_told_while_an_answer_is_made(
         writing.set()
         await ask_again_is_refused(app, pilot, until, told)
         end.set()
-        await until(pilot, lambda: "supported  every claim is in" in shown(app))
+        await until(pilot, lambda: "supported: every claim is in" in shown(app))
         await until(pilot, lambda: "1,204 read (812 reused) · 96 written" in shown(app))
         text = shown(app)
     assert "unchecked" not in text
@@ -171,7 +172,7 @@ async def test_rejected_quotations_and_nothing_found(
     async with app.run_test(size=(140, 40), notifications=True) as pilot:
         await ask(pilot, "how high?")
         await until(
-            pilot, lambda: "unsupported  an answer was made, but the cited text" in shown(app)
+            pilot, lambda: "unsupported: an answer was made, but the cited text" in shown(app)
         )
         await until(pilot, lambda: "[2] rejected: " in shown(app))
         await until(pilot, lambda: "(the quotation is not in" in shown(app))
@@ -181,7 +182,7 @@ async def test_rejected_quotations_and_nothing_found(
         await until(pilot, lambda: app.screen.query_one(SourcePane).spot is not None)
         await ask(pilot, "how deep?")
         await until(
-            pilot, lambda: "not found  the model finds no answer in the 2 passages" in shown(app)
+            pilot, lambda: "not found: the model finds no answer in the 2 passages" in shown(app)
         )
         # Not the source of the answer before stands beside it, but what the search came nearest in.
         await until(pilot, lambda: "came nearest in:" in shown(app))
@@ -211,7 +212,7 @@ async def test_below_the_name_of_an_absent_law_no_hit_passes_for_an_answer(
     app = workbench()
     async with app.run_test(size=(140, 40)) as pilot:
         await ask(pilot, "how high?")
-        await until(pilot, lambda: "not in this corpus  会社法" in shown(app))
+        await until(pilot, lambda: "not in this corpus: 会社法" in shown(app))
         await until(pilot, lambda: "Nothing is cited. The search hits list" in shown(app))
         assert "came nearest in" not in shown(app)
 
@@ -231,7 +232,8 @@ async def test_the_nearest_passages_are_listed_and_opened(
         assert "<U+202E>" in shown(app)
         assert "The nearest places found are in the evidence." not in shown(app)
         pane = app.screen.query_one(SourcePane)
-        second = next(view for view in app.screen.query(PieceView) if view.piece.near == 2)
+        at = Link(hits[1].header, hits[1].id)
+        second = next(view for view in app.screen.query(PieceView) if view.piece.near == at)
         await pilot.click(second, offset=(3, 0))
         await until(pilot, lambda: app.focused is pane.page)
         assert pane.spot.passage_id == hits[1].id
@@ -426,8 +428,8 @@ async def test_a_law_that_is_lacking_is_told_first(workbench, engine, answers, a
     async with app.run_test(size=(140, 40)) as pilot:
         await ask(pilot, "会社法の基準は？")
         rows = [row.strip() for row in shown(app).split("\n")]
-        first = next(at for at, row in enumerate(rows) if "not in this corpus  会社法" in row)
-        quoted = next(at for at, row in enumerate(rows) if "quoted  this comes nearest" in row)
+        first = next(at for at, row in enumerate(rows) if "not in this corpus: 会社法" in row)
+        quoted = next(at for at, row in enumerate(rows) if "quoted: this comes nearest" in row)
         assert first < quoted
         text = "".join(piece.content.plain for piece in pieces(app.screen.query_one(TurnView).turn))
         assert "in force from 2026-04-01 · of a law not named in the question" in text
@@ -549,7 +551,7 @@ async def test_a_conversation_is_there_again(
         await until(pilot, lambda: unsent.exists() and "not sent" in unsent.read_text())
     again = workbench()
     async with again.run_test(size=(80, 24), notifications=True) as pilot:
-        await until(pilot, lambda: "supported  every claim is in" in shown(again))
+        await until(pilot, lambda: "supported: every claim is in" in shown(again))
         question = again.screen.query_one(QuestionArea)
         await until(pilot, lambda: question.text == "not sent")
         # Up walks through the questions, down comes back to what was typed.
@@ -579,7 +581,7 @@ async def test_a_turn_that_was_interrupted_is_asked_again(
         await until(pilot, lambda: "interrupted" in shown(app))
         await until(pilot, lambda: "half a claim" in shown(app))
         await pilot.press("tab", "a")
-        await until(pilot, lambda: "supported  every claim is in" in shown(app))
+        await until(pilot, lambda: "supported: every claim is in" in shown(app))
 
 
 async def test_what_cannot_be_written_down_is_answered_all_the_same(
@@ -590,7 +592,7 @@ async def test_what_cannot_be_written_down_is_answered_all_the_same(
     app = workbench()
     async with app.run_test(size=(140, 40), notifications=True) as pilot:
         await ask(pilot, "how high?")
-        await until(pilot, lambda: "supported  every claim is in" in shown(app))
+        await until(pilot, lambda: "supported: every claim is in" in shown(app))
         await until(pilot, lambda: "conversations.sqlite" in told(app))
 
 
@@ -601,7 +603,7 @@ async def test_a_question_is_offered_to_begin_with(workbench, engine, answers, u
         await until(pilot, lambda: "for example (Tab, Enter):" in shown(app))
         await until(pilot, lambda: "渡し舟を運航" in shown(app))
         await pilot.press("tab", "enter")
-        await until(pilot, lambda: "supported  every claim is in" in shown(app))
+        await until(pilot, lambda: "supported: every claim is in" in shown(app))
         assert engine.asked[0][2].text == "渡し舟を運航してはならない水位の基準は何か。"
 
 

@@ -429,7 +429,7 @@ class AskScreen(WorkbenchScreen):
             self.notify(_("There is no citation {n}.").format(n=event.number), severity="warning")
 
     def on_transcript_open_near(self, event: "Transcript.OpenNear") -> None:
-        self._side.open_near(event.turn, event.number)
+        self._side.open_near(event.turn, event.passage_id, event.start)
         self.add_class("-over")
 
     def on_transcript_copy(self, event: "Transcript.Copy") -> None:
