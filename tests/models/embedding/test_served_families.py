@@ -87,14 +87,14 @@ def test_the_server_says_the_family_behind_another_name(
 def test_another_pooling_is_refused_with_its_cure(bare: LlamaCppEmbedder) -> None:
     with (
         OpenAIDouble(embedder=bare, dialect="tei", weights="BAAI/bge-m3") as double,
-        pytest.raises(WrongKind, match="by mean; it was trained with cls") as caught,
+        pytest.raises(WrongKind, match="by mean; its training used cls") as caught,
     ):
         OpenAIEmbedder("bge-m3", server=double.address)
     assert "--pooling cls" in caught.value.cure
     with OllamaDouble(embedder=bare) as ollama:
         ollama.digests["qwen3-embedding:0.6b"] = "d" * 64
         ollama.pooling = 1
-        with pytest.raises(WrongKind, match="trained with last"):
+        with pytest.raises(WrongKind, match="training used last"):
             OllamaEmbedder("qwen3-embedding:0.6b", server=ollama.address)
         ollama.pooling = 3
         OllamaEmbedder("qwen3-embedding:0.6b", server=ollama.address).close()
