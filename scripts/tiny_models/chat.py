@@ -61,6 +61,7 @@ def write_chat_gguf(
     template: str | None = TEMPLATE,
     add_bos: bool = False,
     shape: Shape = Shape(),
+    embeds: bool = False,
 ) -> None:
     """Write a model with a vocabulary of 256 bytes, a few words and ChatML's control tokens.
 
@@ -72,8 +73,9 @@ def write_chat_gguf(
         template: chat template; None for none.
         add_bos: whether its tokenizer puts ``<|endoftext|>`` before a text.
         shape: its sizes.
+        embeds: an embedder instead, with the vector of the last token.
     """
-    _write(path, architecture, byte_vocabulary(), context, seed, template, add_bos, shape)
+    _write(path, architecture, byte_vocabulary(), context, seed, template, add_bos, shape, embeds)
 
 
 def write_chat_gguf_with_vocabulary(path: Path, vocabulary: Path, template: Path) -> None:
@@ -153,6 +155,7 @@ def _write(
     template: str | None,
     add_bos: bool,
     shape: Shape,
+    embeds: bool = False,
 ) -> None:
     import gguf
 
@@ -181,6 +184,8 @@ def _write(
     writer.add_add_bos_token(add_bos)
     if template is not None:
         writer.add_chat_template(template)
+    if embeds:
+        writer.add_pooling_type(gguf.PoolingType.LAST)
     _add_tensors(writer, architecture, len(vocabulary.tokens), seed, shape)
     writer.write_header_to_file()
     writer.write_kv_data_to_file()
