@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
-from tiny_models.chat import write_chat_gguf
+from tiny_models.chat import qwen3_model, write_chat_gguf
 from tiny_models.encoder import TinyEncoder, write_gguf
 from tiny_models.servers import OllamaDouble, OpenAIDouble, llama_cpp_server
 
@@ -19,13 +19,10 @@ from localrag_models.backends.openai import OpenAIEmbedder, embedder_id
 from localrag_models.embedding import Prefixes
 from localrag_models.errors import WrongKind
 from localrag_models.families import family_of
-from localrag_models.gguf import read_header
 from localrag_models.runtimes import ModelSpec
 
 if TYPE_CHECKING:
-    import torch
     from numpy.typing import NDArray
-    from transformers import Qwen3Config
 
 TASK = "Given a web search query, retrieve relevant passages that answer the query"
 FAMILIES = {
@@ -148,12 +145,10 @@ def test_vectors_of_a_server_are_those_of_the_library(
 def test_vectors_of_the_last_token_are_those_of_the_library(tmp_path: Path) -> None:
     """Through llama_cpp.server, with made weights in the shape of Qwen3-Embedding."""
     import torch
-    from transformers import Qwen3Model
 
     name, path = "qwen3-embedding-tiny", tmp_path / "model.gguf"
-    write_chat_gguf(path, embeds=True)
-    library = Qwen3Model(qwen3_config(path)).eval()
-    library.load_state_dict(qwen3_weights(path))
+    write_chat_gguf(path, pooling="LAST")
+    library = qwen3_model(path)
     tokenizer = Model(path, "embedder", gpu_layers=0)
     family = family_of(name)
     assert family is not None
@@ -173,41 +168,3 @@ def test_vectors_of_the_last_token_are_those_of_the_library(tmp_path: Path) -> N
     tokenized += [(family.prefixes.passage, text) for text in TEXTS]
     for vector, (prefix, text) in zip(vectors, tokenized, strict=True):
         assert vector @ expected(prefix, text) >= 0.999
-
-
-def qwen3_config(path: Path) -> "Qwen3Config":
-    from transformers import Qwen3Config
-
-    header = read_header(path)
-    return Qwen3Config(
-        vocab_size=header.number("vocab_size"),
-        hidden_size=header.number("embedding_length"),
-        intermediate_size=header.number("feed_forward_length"),
-        num_hidden_layers=header.number("block_count"),
-        num_attention_heads=header.number("attention.head_count"),
-        num_key_value_heads=header.number("attention.head_count_kv"),
-        head_dim=header.number("attention.key_length"),
-        rope_theta=1e6,
-        rms_norm_eps=1e-6,
-    )
-
-
-def qwen3_weights(path: Path) -> "dict[str, torch.Tensor]":
-    """The weights of a GGUF file by the names of transformers."""
-    import gguf
-    import torch
-
-    parts = {
-        "token_embd": "embed_tokens", "output_norm": "norm", "attn_norm": "input_layernorm",
-        "ffn_norm": "post_attention_layernorm", "attn_output": "self_attn.o_proj",
-        "ffn_gate": "mlp.gate_proj", "ffn_up": "mlp.up_proj", "ffn_down": "mlp.down_proj",
-        **{f"attn_{one}": f"self_attn.{one}_proj" for one in "qkv"},
-        **{f"attn_{one}_norm": f"self_attn.{one}_norm" for one in "qk"},
-    }  # fmt: skip
-    found = {}
-    for tensor in gguf.GGUFReader(path).tensors:
-        *place, part, kind = tensor.name.replace("blk.", "layers.").split(".")
-        if part in parts:
-            name = ".".join((*place, parts[part], kind))
-            found[name] = torch.from_numpy(np.array(tensor.data))
-    return found
