@@ -12,7 +12,7 @@ from typing import Literal
 from localrag_models.embedding import E5, Prefixes
 
 Pooling = Literal["mean", "cls", "last"]
-"""How the vectors of tokens become one: their mean, that of the first, or that of the last."""
+"""The vector of a text: the mean over its tokens, or the vector of the first or the last one."""
 
 SEARCH = "Given a web search query, retrieve relevant passages that answer the query"
 """The task in instructions to Qwen3-Embedding, Qwen3-Reranker and the E5 models with
@@ -62,12 +62,12 @@ _POOLINGS: Mapping[int | str, Pooling] = {
 
 
 def pooling_called(told: object) -> Pooling | None:
-    """The pooling that a file or server calls so; None for any other."""
+    """The pooling of this name or number; None for any other."""
     return _POOLINGS.get(told) if isinstance(told, int | str) else None
 
 
 def family_of(*names: str) -> Family | None:
-    """The family of an embedder, from the first of its names with a known one; else None."""
+    """The family of an embedder, by the first known one of its names; else None."""
     for name in map(_plain, names):
         for family in _FAMILIES:
             if family.pattern.search(name):
@@ -82,7 +82,7 @@ def prefixes_of(*names: str) -> Prefixes:
 
 
 def is_reranker(*names: str) -> bool:
-    """Whether one of the names is of a chat model that was trained to rerank by yes and no."""
+    """Whether a name belongs to a chat model trained to rerank by yes and no."""
     return any("qwen3-reranker" in _plain(name) for name in names)
 
 

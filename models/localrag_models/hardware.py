@@ -1,6 +1,6 @@
-"""The graphics processors of this machine, the builds that can use them, and where a model runs.
+"""The graphics processors of this machine, the builds for them, and the place of a model.
 
-Nothing is loaded for this except llama.cpp, which alone knows whether its build offloads layers.
+Only llama.cpp is loaded for this: it alone knows its build.
 """
 
 import csv
@@ -23,12 +23,12 @@ from localrag_models.errors import ModelError
 
 Vendor = Literal["NVIDIA", "AMD", "Apple"]
 Backend = Literal["CUDA", "ROCm", "Metal", "Vulkan", "GPU"]
-"""What a build computes with; ``GPU`` if it does not say."""
+"""Computes for a build; ``GPU`` if it has no name."""
 
 BACKENDS: dict[Vendor, Backend] = {"NVIDIA": "CUDA", "AMD": "ROCm", "Apple": "Metal"}
 """The backend made for the processors of a vendor."""
 SWITCHES: dict[Vendor, str] = {"NVIDIA": "GGML_CUDA", "AMD": "GGML_HIP", "Apple": "GGML_METAL"}
-"""The switch in ``CMAKE_ARGS`` that builds llama.cpp with that backend."""
+"""The switch in ``CMAKE_ARGS`` for llama.cpp with this backend."""
 
 _SECONDS = 10.0
 _MIB = 2**20
@@ -57,11 +57,11 @@ class Gpu:
 
 @dataclass(frozen=True, slots=True)
 class Build:
-    """An installed package that runs models.
+    """An installed package for models.
 
     Attributes:
         package: its name for pip.
-        backend: what it computes with besides the processor; None for the processor only.
+        backend: computes besides the processor; None for the processor only.
     """
 
     package: str
@@ -71,14 +71,14 @@ class Build:
 
 @dataclass(frozen=True, slots=True)
 class Placement:
-    """Where a model runs.
+    """The place of a model.
 
     Attributes:
         backend: of the graphics processor; None for the processor only.
         layers, of_layers: on the graphics processor, and of the model; 0 if unknown.
         size, in_vram: bytes in memory, and of them in the memory of the graphics processor; 0 if
             unknown.
-        loaded: whether its server has it in memory.
+        loaded: its server has it in memory.
     """
 
     backend: Backend | None
@@ -126,7 +126,7 @@ def pytorch_build() -> Build | None:
 
 
 def in_process(build: Build | None, gpu_layers: int, of_layers: int = 0) -> Placement:
-    """Where a build of this process puts a model of so many layers; -1 puts all on a GPU."""
+    """The place of a model of so many layers in this process; -1 puts all on a GPU."""
     if build is None or build.backend is None or gpu_layers == 0 or not gpus():
         return Placement(None, 0, of_layers)
     layers = of_layers if gpu_layers < 0 else min(gpu_layers, of_layers)
@@ -167,7 +167,7 @@ def _is_apple() -> bool:
 
 
 def _said(program: str, *arguments: str) -> str:
-    """What a program prints; "" if it is missing or fails."""
+    """The output of a program; "" if it is missing or fails."""
     path = shutil.which(program)
     if path is None:
         return ""

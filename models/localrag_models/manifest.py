@@ -497,7 +497,7 @@ def pooling_in(folder: Path) -> str:
 
 
 def _noted(pooling: object) -> Pooling | None:
-    """A pooling for the manifest, where none means the mean."""
+    """A pooling for the manifest; None means the mean."""
     found = pooling_called(pooling)
     return None if found == "mean" else found
 

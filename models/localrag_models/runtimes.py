@@ -5,7 +5,7 @@ these functions:
 
 - ``open_chat``, ``open_embedder``, ``open_reranker``: open the model of a `ModelSpec`;
 - ``embedder_id``: the id of the embedder, without loading it;
-- ``placement``: where the model runs, without loading it;
+- ``placement``: the place of the model, without loading it;
 - ``list_models``, ``pull_model``: for a server that keeps models itself.
 """
 
@@ -139,7 +139,7 @@ class Runtime:
         return str(self._offered("embedder_id")(spec))
 
     def placement(self, spec: ModelSpec) -> "Placement | None":
-        """Where a model runs, without loading it; None if the runtime does not say.
+        """The place of a model, without loading it; None if the runtime does not say.
 
         Raises:
             ModelError: its server does not answer.

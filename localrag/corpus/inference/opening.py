@@ -155,7 +155,7 @@ def check_models(workspace: HasModels, config: Config) -> Iterator[tuple[str, st
 def specs_in_use(
     workspace: HasModels, config: Config
 ) -> Iterator[tuple[str, str, Runtime, ModelSpec]]:
-    """The setting, the name, the runtime and the specification of each usable model in use."""
+    """Setting, name, runtime and specification of each usable model in use."""
     meaning = embedder_name(workspace, config)
     found: tuple[tuple[str, str, Callable[[], tuple[Runtime, ModelSpec]]], ...] = (
         ("chat", config.chat.model, lambda: _chat(workspace, config)),

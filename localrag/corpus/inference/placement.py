@@ -1,4 +1,4 @@
-"""What runs where: graphics processors, builds that can use them, and models in use."""
+"""Graphics processors, the builds for them, and the places and speeds of the models in use."""
 
 import re
 from collections.abc import Iterator
@@ -20,13 +20,13 @@ _ID_ENDS = re.compile(r"@| \(")
 
 
 def gpu_facts() -> tuple[Fact, ...]:
-    """A fact for each graphics processor; one that says so if there is none."""
+    """A fact for each graphics processor, or one for none."""
     found = gpus()
     return tuple(map(_gpu, found)) if found else (Fact(FactKind.NO_GPU),)
 
 
 def build_facts() -> Iterator[tuple[str, Fact, Fact | None]]:
-    """The installed builds: the name, what they compute with, and the cure if a GPU is not used."""
+    """The installed builds: the name, the backend, and the cure if a GPU is not used."""
     found = gpus()
     for name, build in (("llama.cpp", llama_cpp_build()), ("pytorch", pytorch_build())):
         if build is not None:
@@ -36,7 +36,7 @@ def build_facts() -> Iterator[tuple[str, Fact, Fact | None]]:
 def placement_facts(workspace: HasModels, config: Config) -> Iterator[tuple[str, str, Fact]]:
     """The setting, the name and the place of each model in use; loads none.
 
-    A model that cannot be used is left out: `check_models` says why.
+    An unusable model is left out: `check_models` says why.
     """
     for setting, model, runtime, spec in specs_in_use(workspace, config):
         try:

@@ -1,4 +1,4 @@
-"""How fast models wrote on this machine: tokens and seconds of the last replies, in a small file.
+"""The speed of models on this machine: tokens and seconds of the last replies, in a small file.
 
 It holds names of models and numbers only, no text of questions or answers.
 """
@@ -23,7 +23,7 @@ _MOST_MODELS = 64
 
 
 class _Call(Protocol):
-    """The part of a call of a model that is needed here."""
+    """The part of a call of a model needed here."""
 
     @property
     def model(self) -> str: ...
@@ -57,7 +57,7 @@ def speeds(workspace: HasModels) -> dict[str, Speed]:
 
 
 def note_speeds(workspace: HasModels, calls: Iterable[_Call]) -> None:
-    """Add the replies of an answer; a workspace that cannot be written keeps none."""
+    """Add the replies of an answer; a read-only workspace keeps none."""
     long = [call for call in calls if call.completion >= _FEW_TOKENS and call.seconds > 0]
     if not long:
         return

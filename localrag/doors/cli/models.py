@@ -79,9 +79,9 @@ def list_(
     server: Server = "",
     as_json: Json = False,
 ) -> None:
-    """List the installed models, the models of the catalogue, and what runs where.
+    """List the installed models, the catalogue, and the places of the models in use.
 
-    Nothing is asked of a network, except of an Ollama server that the settings name.
+    Only an Ollama server of the settings is asked, or one with --ollama.
     """
     from localrag.corpus.inference.opening import named
     from localrag.doors.cli import render_models

@@ -190,7 +190,7 @@ def print_laws(laws: Iterable[LawNamed], names: LawNames) -> None:
 def print_trace(trace: Trace, places: Iterable[Fact] = ()) -> None:
     """Print every stage with its time, its hits and omissions, and every call of a model.
 
-    `places`: where the models run.
+    `places`: of the models.
     """
     for record in trace.stages:
         hits = ngettext("{n} hit", "{n} hits", len(record.hits)).format(n=len(record.hits))

@@ -25,10 +25,10 @@ _CONTEXT = 8192
 
 @dataclass(frozen=True, slots=True)
 class Hardware:
-    """The graphics processors, the builds, and where the models in use run.
+    """The graphics processors, the builds, and the places of the models in use.
 
     Attributes:
-        builds: name, what it computes with, and a cure or None.
+        builds: name, backend, and a cure or None.
         places: setting, model and place.
     """
 

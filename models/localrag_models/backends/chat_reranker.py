@@ -22,7 +22,7 @@ _SYSTEM = (
 """Published with Qwen3-Reranker (Zhang et al. 2025, Qwen3 Embedding, section 2)."""
 _YES, _NO = "yes", "no"
 _LEAST = 1e-6
-"""The probability of an answer that a server does not list."""
+"""The probability of an answer missing in the list of a server."""
 _AROUND = 128
 """Tokens of the prompt besides query and passage, and of the answer."""
 

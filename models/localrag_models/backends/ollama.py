@@ -503,7 +503,7 @@ def open_reranker(spec: ModelSpec) -> ChatReranker:
 
 
 def placement(spec: ModelSpec) -> Placement:
-    """Where the server has a model in memory, as ``/api/ps`` says."""
+    """The place of a model in the memory of the server, from ``/api/ps``."""
     with closing(OllamaServer(spec.server, timeout=_LOOK_SECONDS, model=spec.name)) as server:
         listed = server.get("/api/ps").get("models")
     full = _full(spec.name)

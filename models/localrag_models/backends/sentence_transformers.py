@@ -447,7 +447,7 @@ def open_reranker(spec: ModelSpec) -> CrossEncoderReranker:
 
 
 def placement(spec: ModelSpec) -> Placement:
-    """Where PyTorch runs a model."""
+    """The place of a model under PyTorch."""
     return in_process(pytorch_build(), spec.gpu_layers)
 
 

@@ -36,15 +36,15 @@ class OpenAIDouble(Double):
         dialect: the server it imitates. ``llama-server`` has its context in ``/props``, counts
             tokens and applies templates; ``vllm`` has its context with the model and counts;
             ``lm-studio`` has its context in its own API and counts nothing; ``strict`` has neither
-            and refuses fields unknown to OpenAI; ``tei`` has its context in ``/info``;
+            and refuses fields unknown to OpenAI. ``tei`` has its context in ``/info``.
             ``infinity`` serves at the root.
         binds: the only spelling of a schema that it obeys.
         context: its declared tokens.
         probabilities: whether it returns those of tokens; else it ignores the request.
         embedder: embeds texts; with prefixes it gets ``input_type``, without them the text only.
         name: of its model.
-        weights: what ``vllm``, ``llama-server`` and ``tei`` say of the weights behind the name.
-        pooling: what ``tei`` says of it.
+        weights: their name, said by ``vllm``, ``llama-server`` and ``tei``.
+        pooling: said by ``tei``.
     """
 
     def __init__(

@@ -1,4 +1,4 @@
-"""A server that reranks, as each of the known servers does."""
+"""A server for reranking, in the protocols of the known ones."""
 
 import math
 from typing import Any, Literal
@@ -20,13 +20,13 @@ _MOST_OF_TEI = 32
 
 
 class RerankDouble(Double):
-    """A server that reranks with a model in this process, in the protocol of one server.
+    """A server for a reranker of this process, in the protocol of one server.
 
     Args:
         reranker: scores.
-        protocol: the server it imitates. ``llama-server`` gives logits, ``tei`` logits on request
-            as a list without a name, the others probabilities; all but ``llama-server`` sort them.
-            ``tei`` knows only ``texts``, at most 32 of them, and ``infinity`` only the root.
+        protocol: the imitated server. ``llama-server`` gives logits, the others probabilities in
+            descending order. ``tei`` gives logits on request, in a bare list. It knows only
+            ``texts``, at most 32 of them. ``infinity`` knows only the root.
         context: its declared tokens; a longer passage is refused.
     """
 

@@ -4,19 +4,25 @@ import json
 from collections.abc import Iterator
 from pathlib import Path
 from shutil import copytree
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
+from tiny_models.chat import qwen3_model, write_chat_gguf
 from tiny_models.encoder import TinyEncoder, write_gguf
 from tiny_models.servers import OllamaDouble, OpenAIDouble, llama_cpp_server
 
 from localrag_models.backends.llama_cpp.encoder import LlamaCppEmbedder
+from localrag_models.backends.llama_cpp.native import Model
 from localrag_models.backends.ollama import OllamaEmbedder
 from localrag_models.backends.openai import OpenAIEmbedder, embedder_id
 from localrag_models.embedding import Prefixes
 from localrag_models.errors import WrongKind
 from localrag_models.families import family_of
 from localrag_models.runtimes import ModelSpec
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
 TASK = "Given a web search query, retrieve relevant passages that answer the query"
 FAMILIES = {
@@ -87,14 +93,14 @@ def test_the_server_says_the_family_behind_another_name(
 def test_another_pooling_is_refused_with_its_cure(bare: LlamaCppEmbedder) -> None:
     with (
         OpenAIDouble(embedder=bare, dialect="tei", weights="BAAI/bge-m3") as double,
-        pytest.raises(WrongKind, match="by mean; it was trained with cls") as caught,
+        pytest.raises(WrongKind, match="by mean; its training used cls") as caught,
     ):
         OpenAIEmbedder("bge-m3", server=double.address)
     assert "--pooling cls" in caught.value.cure
     with OllamaDouble(embedder=bare) as ollama:
         ollama.digests["qwen3-embedding:0.6b"] = "d" * 64
         ollama.pooling = 1
-        with pytest.raises(WrongKind, match="trained with last"):
+        with pytest.raises(WrongKind, match="training used last"):
             OllamaEmbedder("qwen3-embedding:0.6b", server=ollama.address)
         ollama.pooling = 3
         OllamaEmbedder("qwen3-embedding:0.6b", server=ollama.address).close()
@@ -134,3 +140,31 @@ def test_vectors_of_a_server_are_those_of_the_library(
         (passages, library.encode_document(TEXTS, normalize_embeddings=True)),
     ):
         assert np.sum(one * other, axis=1).min() >= 0.999
+
+
+def test_vectors_of_the_last_token_are_those_of_the_library(tmp_path: Path) -> None:
+    """Through llama_cpp.server, with made weights in the shape of Qwen3-Embedding."""
+    import torch
+
+    name, path = "qwen3-embedding-tiny", tmp_path / "model.gguf"
+    write_chat_gguf(path, pooling="LAST")
+    library = qwen3_model(path)
+    tokenizer = Model(path, "embedder", gpu_layers=0)
+    family = family_of(name)
+    assert family is not None
+
+    def expected(prefix: str, text: str) -> "NDArray[np.float32]":
+        tokens = torch.tensor([tokenizer.tokenize(prefix + text)])
+        with torch.no_grad():
+            vector = library(tokens).last_hidden_state[0, -1].numpy()
+        return np.asarray(vector / np.linalg.norm(vector), np.float32)
+
+    with (
+        llama_cpp_server(path, name=name, context=512, embeds=True) as address,
+        OpenAIEmbedder(name, server=address) as served,
+    ):
+        vectors = [*served.embed_queries(TEXTS), *served.embed_passages(TEXTS)]
+    tokenized = [(family.prefixes.query, text) for text in TEXTS]
+    tokenized += [(family.prefixes.passage, text) for text in TEXTS]
+    for vector, (prefix, text) in zip(vectors, tokenized, strict=True):
+        assert vector @ expected(prefix, text) >= 0.999

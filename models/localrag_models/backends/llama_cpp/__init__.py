@@ -55,7 +55,7 @@ def open_reranker(spec: ModelSpec) -> "Reranker":
 
 
 def placement(spec: ModelSpec) -> Placement:
-    """Where llama.cpp puts the layers of a model."""
+    """The place of the layers of a model."""
     return in_process(
         llama_cpp_build(), spec.gpu_layers, read_header(spec.path).number("block_count")
     )

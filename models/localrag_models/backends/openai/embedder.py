@@ -47,10 +47,10 @@ _SPECIAL_TOKENS = 2
 class OpenAIEmbedder(ServerEmbedder):
     """An embedder behind llama-server, vLLM, Text Embeddings Inference, Infinity or the like.
 
-    Its family is found by its name, or by the name of its weights if the server says it. Some
-    servers distinguish queries and passages by the field ``input_type``; they get it instead of a
-    prefix. If the server counts tokens, windows are as long as it allows. The arguments are as in
-    `OllamaEmbedder`. An empty `id` is made from the name and the vector of a sample.
+    Its name, or the name of its weights on the server, decides its family. Some servers distinguish
+    queries and passages by the field ``input_type``; they get it instead of a prefix. If the server
+    counts tokens, windows are as long as it allows. The arguments are as in `OllamaEmbedder`. An
+    empty `id` is made from the name and the vector of a sample.
 
     Raises:
         ServerUnreachable: no server answers.

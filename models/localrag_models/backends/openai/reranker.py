@@ -1,7 +1,7 @@
 """Reranking on a server: its ``/rerank``, else the answers of its chat model.
 
-The request has two spellings. ``documents`` is Jina's and Cohere's: llama-server, vLLM, Infinity
-and LocalAI know it. ``texts`` is the one of Text Embeddings Inference.
+The request has two spellings. llama-server, vLLM, Infinity, LocalAI and Jina know ``documents``.
+Text Embeddings Inference knows ``texts``.
 """
 
 from collections.abc import Callable, Sequence
@@ -27,8 +27,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 NO_RERANKER = N_(
-    "Start it with a reranker, for example: llama-server --rerank, or name a chat model of a "
-    "server that gives the probabilities of tokens."
+    "Start it with a reranker, for example: llama-server --rerank. Or name a chat model of a "
+    "server with probabilities of tokens."
 )
 _PATH = "/rerank"
 _INPUT_IF_UNTOLD = 512
@@ -42,7 +42,7 @@ _LEAST = 1e-7
 
 @dataclass(frozen=True, slots=True)
 class _Spelling:
-    """How a server spells a request to rerank."""
+    """The spelling of a request to rerank."""
 
     passages: str
     more: Json
@@ -60,8 +60,8 @@ _SPELLINGS = (
 class OpenAIReranker(WindowedReranker):
     """A reranker behind llama-server, vLLM, Text Embeddings Inference, Infinity or the like.
 
-    Some servers give logits, others probabilities: a score outside 0 to 1 is a logit, and so are
-    then all others. A pair that is too long for the server is split, never cut. The arguments are
+    Some servers give logits, others probabilities. One score outside 0 to 1 makes all of them
+    logits. A pair too long for the server is split, never cut. The arguments are
     as in `OpenAIEmbedder`.
 
     Raises:
@@ -93,7 +93,7 @@ class OpenAIReranker(WindowedReranker):
         super().__init__(id or f"{model} (Model server)", limit * 3 // 4, _SPECIAL_TOKENS)
 
     def _found_spelling(self) -> _Spelling:
-        """The first spelling that the server understands."""
+        """The first spelling understood by the server."""
         first, second = _SPELLINGS
         try:
             self._asked(first, _SAMPLE, [_SAMPLE])

@@ -47,11 +47,11 @@ Counter = Callable[[list[Json]], int | None]
 
 @dataclass(frozen=True, slots=True)
 class ServedModel:
-    """What a server says of a model.
+    """The card of a model on a server.
 
     Attributes:
         context: tokens; 0 if unknown.
-        names: of it: its own, and those of its weights.
+        names: its own, and the names of its weights.
         pooling: of an embedder; None if unknown.
     """
 
@@ -107,7 +107,7 @@ class OpenAIServer(Server):
         return self.card_of(model).context
 
     def card_of(self, model: str) -> "ServedModel":
-        """What the server says of a model.
+        """The server's card of a model.
 
         Raises:
             ModelMissing: the server lists its models, and this one is not among them.
@@ -152,9 +152,9 @@ class OpenAIServer(Server):
         )
 
     def post_anywhere(self, path: str, body: Json) -> Json | list[Any]:
-        """Answer of a POST request below ``/v1``, else at the root, where Infinity serves.
+        """Answer of a POST request below ``/v1``, else at the root (Infinity).
 
-        The place is remembered for the next request.
+        The next request goes to the same place.
 
         Raises:
             Unserved: the server has nothing at either place.

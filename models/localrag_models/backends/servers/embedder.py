@@ -102,7 +102,7 @@ def demand_whole(windows: Sequence[str], read: int, model: str, cure: str) -> No
 
 
 def demand_pooling(model: str, server: str, said: Pooling | None, trained: Pooling | None) -> None:
-    """Make sure that a server pools the vectors of tokens as the model was trained.
+    """Make sure of the pooling of a server: the one of the training.
 
     None for either is unknown.
 
@@ -111,7 +111,7 @@ def demand_pooling(model: str, server: str, said: Pooling | None, trained: Pooli
     """
     if said and trained and said != trained:
         raise WrongKind(
-            N_("{server} pools the vectors of {model!r} by {said}; it was trained with {trained}."),
+            N_("{server} pools the vectors of {model!r} by {said}; its training used {trained}."),
             N_("Start the server with this pooling, for example: llama-server --pooling {trained}"),
             server=server,
             model=model,
