@@ -197,7 +197,10 @@ class Filtered(Call):
     def filters(self, store: "CorpusStore") -> "Filters":
         """The filters as a corpus knows them; raises as `localrag.search.finding.filters_of`."""
         from localrag.search.finding import filters_of
+        from localrag.search.types import NO_FILTERS
 
+        if not any(getattr(self, one.name) for one in fields(Filtered)[len(fields(Call)) :]):
+            return NO_FILTERS
         return filters_of(
             store,
             laws=self.law,

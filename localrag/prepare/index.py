@@ -28,10 +28,9 @@ from localrag.prepare.layers import LAYERS, QUESTIONS, SEARCHED, SYNTHETIC_QA, D
 from localrag.prepare.summaries import Summary, summaries
 from localrag.prepare.texts import WORD, FoundText, LayerReading, LayerText, as_text, lines_of
 from localrag.search.indexing.embedding import PlannedEntry, Window, embed_planned, windows_of
-from localrag.search.indexing.state import ATTRIBUTES, IndexState
 from localrag.search.query import analyzer
 from localrag.search.types import Filters
-from localrag.search.units import between, where
+from localrag.search.units import ATTRIBUTES, IndexState, between, where
 from localrag.text.facts import Fact, FactKind
 from localrag.text.progress import Phase, Stopwatch
 from localrag_indexes.bm25 import BM25Index, TextEntry, build

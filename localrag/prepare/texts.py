@@ -11,7 +11,7 @@ from localrag.corpus.store import CorpusStore
 from localrag.corpus.types import ARTICLES, PASSAGES, Document, Passage
 from localrag.errors import NotFoundError
 from localrag.prepare.layers import DECONTEXTUALIZED, QUESTIONS, SYNTHETIC_QA, DerivedRow, digest
-from localrag.search.indexing.state import attributes
+from localrag.search.units import attributes
 
 WORD = "word"
 """The attribute with the interrogative of a question."""
