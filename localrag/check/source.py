@@ -31,7 +31,7 @@ from localrag.language import N_, _
 from localrag.law.names import LawNames
 from localrag.law.notation import DASHES
 from localrag.law.typed import short_citations
-from localrag.search.question.english_citations import english_citations, english_places
+from localrag.search.question.everyday import english_citations, english_places
 from localrag.search.question.laws import LawNamed, is_known_title, laws_named
 from localrag.text.facts import Fact
 from localrag.text.folding import Spelling

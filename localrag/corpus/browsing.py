@@ -13,13 +13,10 @@ from unicodedata import is_normalized, normalize
 from localrag.corpus.database import Database, Row
 from localrag.corpus.facets import Facets, facets_of
 from localrag.corpus.links import (
-    EDGES,
     REFERENCES,
     Connection,
     Definition,
     Reference,
-    reference_of,
-    subtree,
 )
 from localrag.corpus.rows import locator_of, passage_id
 from localrag.corpus.states import INFO, OLD_AFTER, DocumentInfo, info
@@ -429,7 +426,7 @@ class Derived(Browsing):
             "WHERE edges.document = ? AND edges.source >= ? AND edges.source < ?"
             f" AND edges.kind IN ({_marks(kinds)})"
             ' ORDER BY edges.start, edges."end", edges.key',
-            (document, *subtree(locator.path), *kinds),
+            (document, *locator.bounds, *kinds),
         )
 
     def references_to(self, document_id: str, locator: Locator, *kinds: str) -> list[Reference]:
@@ -441,7 +438,7 @@ class Derived(Browsing):
             "WHERE edges.key IN (SELECT edge FROM reached"  # noqa: S608 - constants and marks
             f" WHERE law = ? AND place >= ? AND place < ?) AND {_IS_SHOWN}"
             f" AND edges.kind IN ({_marks(wanted)}) ORDER BY edges.document, edges.key",
-            (work, *subtree(locator.path), *wanted),
+            (work, *locator.bounds, *wanted),
         )
 
     def dependents(
@@ -455,7 +452,7 @@ class Derived(Browsing):
             " WHERE reached.law = ? AND place >= ? AND place < ?"
             f" AND edges.kind IN ({_marks(kinds)})"
             " GROUP BY shown.key, edges.source, edges.kind ORDER BY shown.key, min(edges.key)",
-            (self._work(document_id), *subtree(locator.path), *kinds),
+            (self._work(document_id), *locator.bounds, *kinds),
         )
 
     def connections_from(self, document_id: str, locator: Locator, limit: int) -> list[Connection]:
@@ -464,7 +461,7 @@ class Derived(Browsing):
             f"works.id, {_article('edges.target')}, edges.kind, edges.source"
             " FROM edges JOIN works ON works.key = edges.law WHERE edges.target <> ''"
             " AND edges.document = ? AND edges.source >= ? AND edges.source < ?",
-            (self._key(document_id) or 0, *subtree(locator.path)),
+            (self._key(document_id) or 0, *locator.bounds),
             limit,
         )
 
@@ -475,7 +472,7 @@ class Derived(Browsing):
             " FROM reached JOIN edges ON edges.key = edge"
             " JOIN shown ON shown.key = edges.document"
             " WHERE reached.law = ? AND place >= ? AND place < ?",
-            (self._work(document_id), *subtree(locator.path)),
+            (self._work(document_id), *locator.bounds),
             limit,
         )
 
@@ -502,8 +499,8 @@ class Derived(Browsing):
         return list(map(Definition.of_edge, found))
 
     def _references(self, condition: str, values: Sequence[Any]) -> list[Reference]:
-        rows = self._db.rows(f"{EDGES} {condition}", values)
-        return [reference_of(self._db, row) for row in rows]
+        rows = self._db.rows(f"{_EDGES} {condition}", values)
+        return [_reference(self._db, row) for row in rows]
 
     def documents_referring(self, law_id: str, kind: str) -> list[str]:
         """Ids of documents with this kind of edge to a law (``delegated-by``)."""
@@ -525,3 +522,31 @@ def _article(column: str) -> str:
 
 def _marks(values: Sequence[str]) -> str:
     return ",".join("?" * len(values))
+
+
+_EDGES = (
+    'SELECT edges.key, states.id, edges.source, edges.start, edges."end", edges.kind, works.id,'
+    " edges.name, edges.target, edges.target_end, edges.detail, edges.document, edges.law,"
+    " edges.mark FROM edges JOIN states ON states.key = edges.document"
+    " LEFT JOIN works ON works.key = edges.law"
+)
+
+
+def _reference(database: Database, row: Row) -> Reference:
+    """Read a row of `_EDGES`; a changed row is a StoreError."""
+    _, document, *said, of, to, mark = row
+    source, start, end, kind, law, name, target, target_end, detail = said
+    stored = (of, source, start, end, kind, to, name, target, target_end, detail)
+    database.require_marked(stored, mark, document)
+    return Reference(
+        document,
+        Locator.parse(source),
+        start,
+        end,
+        kind,
+        law or "",
+        name,
+        Locator.parse(target),
+        None if target_end is None else Locator.parse(target_end),
+        detail,
+    )

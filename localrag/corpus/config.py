@@ -9,7 +9,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import date
 from functools import cache
-from typing import TYPE_CHECKING, Any, Literal
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 from pydantic import (
     BaseModel,
@@ -423,3 +424,36 @@ def _nest(sources: Mapping[str, tuple[object, str]]) -> dict[str, object]:
             section = section.setdefault(parent, {})
         section[name] = value
     return tree
+
+
+OFF = "off"
+"""``embedding.model`` without search by meaning."""
+
+
+class HasModels(Protocol):
+    """The part of a workspace that is needed here."""
+
+    @property
+    def models(self) -> Path:
+        """Folder of the models."""
+
+
+def embedder_name(workspace: HasModels, config: Config) -> str:
+    """The model for search by meaning, as settings name it; "" for none.
+
+    Without a setting, it is the only installed embedder with an installed runtime. With several,
+    there is none: otherwise installing a model could put every index out of date.
+    """
+    if config.embedding.model:
+        return "" if config.embedding.model == OFF else config.embedding.model
+    if not workspace.models.is_dir() or not any(workspace.models.iterdir()):
+        return ""
+    from localrag_models.runtimes import BY_FORMAT
+    from localrag_models.store import ModelStore
+
+    usable = [
+        model.name
+        for model in ModelStore(workspace.models).installed()
+        if model.kind == "embedder" and BY_FORMAT[model.format].installed
+    ]
+    return usable[0] if len(usable) == 1 else ""

@@ -9,7 +9,7 @@ from typing import Any
 from localrag.corpus.browsing import Derived
 from localrag.corpus.database import Database
 from localrag.corpus.knowledge import Knowledge
-from localrag.corpus.links import subtree
+from localrag.corpus.links import CHANGES
 from localrag.corpus.rows import (
     BLOCK,
     block_range,
@@ -351,10 +351,44 @@ class Lookups(Derived):
             f"SELECT {column} FROM passages WHERE document = ?"  # noqa: S608 - a fixed name
             " AND layer = (SELECT key FROM layers WHERE name = ?)"
             " AND locator >= ? AND locator < ? ORDER BY key",
-            (self._key(document_id), layer, *subtree(locator.path)),
+            (self._key(document_id), layer, *locator.bounds),
         )
 
     # Statutes
+
+    def changed_by(
+        self, passage: Passage, span: tuple[int, int] | None = None
+    ) -> tuple[Passage, ...]:
+        """The provisions that temporarily change a provision (当分の間).
+
+        Args:
+            passage: the provision, or one around it.
+            span: of the quotation, in characters of the law; None for all.
+
+        Returns:
+            Each provision once: its paragraph, or the smallest whole provision.
+        """
+        law_id, place = passage.document_id, passage.locator
+        if not place.article:
+            return ()
+        start, end = span or (passage.start, passage.end)
+        found: dict[str, Passage] = {}
+        for reference in self.references_to(
+            law_id, Locator(place.division, place.article), CHANGES
+        ):
+            source = reference.source
+            own = reference.document_id == law_id and source.article == place.article
+            if own and source.division == place.division:
+                continue
+            target = None if reference.target_end else self.at(law_id, reference.target)
+            if target is not None and (target.end <= start or end <= target.start):
+                continue
+            by = self.at(
+                reference.document_id, Locator(source.division, source.article, source.paragraph)
+            )
+            if by is not None:
+                found.setdefault(by.id, by)
+        return tuple(found.values())
 
     def laws(self) -> list[LawRow]:
         """List the names of all laws, in insertion order."""

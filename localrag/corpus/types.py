@@ -84,6 +84,19 @@ class Locator:
             place = f"{self.article}.{self.paragraph}" if self.paragraph else self.article
         return f"{self.division}/{place}" if self.division else place
 
+    @property
+    def bounds(self) -> tuple[str, str]:
+        """Bounds (from, up to but without) of a place and its inside, a range of an index.
+
+        In ASCII, ``/`` follows ``.`` and ``0`` follows ``/``.
+        """
+        path = self.path
+        if not path:
+            return "", "\U0010ffff"
+        if path.endswith("/"):
+            return path, f"{path[:-1]}0"
+        return path, f"{path}/"
+
     @classmethod
     def parse(cls, path: str) -> "Locator":
         """Read a `path`."""
@@ -360,3 +373,12 @@ def _spellings(name: str, words: Mapping[str, str]) -> tuple[str, ...]:
     if name not in words:
         return (name,)
     return (name, *in_every_language(words[name]), *_ALSO_CALLED.get(name, ()))
+
+
+_CAPTION = re.compile(r"（([^（）]+)）$")
+
+
+def caption_of(header: str) -> str:
+    """The caption of an article from its header (詐欺 in 刑法 第二百四十六条（詐欺）), or ""."""
+    caption = _CAPTION.search(header)
+    return caption[1] if caption else ""

@@ -11,7 +11,7 @@ query parser.
 
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from datetime import date
 from functools import cache
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, Self, get_args
@@ -256,14 +256,14 @@ class Filtered(Call):
 
     def filters(self, store: "CorpusStore") -> "Filters":
         """The filters as a corpus knows them; raises UsageError, NotFoundError."""
-        from localrag.search.types import Filters
+        from localrag.search.types import NO_FILTERS
 
         values: dict[str, Any] = {}
         for name, narrows in _narrowing(type(self)):
             if given := getattr(self, name):
                 read = narrows.read(store, given)
                 values[narrows.field] = values.get(narrows.field, type(read)()) + read
-        return Filters(**values)
+        return replace(NO_FILTERS, **values)
 
 
 def _narrowing(call: type[Filtered]) -> list[tuple[str, Narrows]]:

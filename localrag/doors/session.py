@@ -692,7 +692,7 @@ class Corpus:
 
     def _let_go_of_the_old(self) -> None:
         """Close everything if the corpus was indexed, removed or replaced."""
-        from localrag.search.indexing.state import opened_from
+        from localrag.search.units import opened_from
 
         found = opened_from(self.place)
         if found != self._opened_from:

@@ -26,7 +26,7 @@ ROMAN = ("i", "ii", "iii", "iv", "v", "vi", "vii", "viii", "ix", "x", "xi", "xii
 SUPPLEMENT = "suppl"
 """A 附則 as cited, before its division is known."""
 
-_CAPTION = re.compile(r"（([^（）]+)）$")
+
 _KANJI = "〇零一二三四五六七八九十百千壱弐参拾"
 _DIGITS = "0-9０-９"
 NUMBER = rf"(?:[{_KANJI}]++|[{_DIGITS}]{{1,5}}+)"
@@ -317,12 +317,6 @@ def _subitem(number: str, level: int) -> str:
     if level == 2 and 0 < value <= len(ROMAN):
         return f"({ROMAN[value - 1]})"
     return f"({number})"
-
-
-def caption_of(header: str) -> str:
-    """The caption of an article from its header (詐欺 in 刑法 第二百四十六条（詐欺）), or ""."""
-    caption = _CAPTION.search(header)
-    return caption[1] if caption else ""
 
 
 # Numbers with 号 other than items: of cases, laws, notices, bills. 令和3年（ワ）第12345号,

@@ -27,7 +27,6 @@ from localrag.answer.types import (
 from localrag.corpus.store import CorpusStore
 from localrag.corpus.types import Passage
 from localrag.language import N_
-from localrag.law.applied import changed_by
 from localrag.methods.catalogue import Case, Purpose, Resources, labelled, register
 from localrag.search.pipeline import Retriever
 from localrag.search.reading import Retrieval
@@ -284,7 +283,7 @@ def with_changes(answer: Answer, resources: Resources) -> Answer:
         store = resources.retriever.store
         for one in quoted:
             passage = store.by_id(one.passage_id)
-            for by in changed_by(store, passage, (one.start, one.end)) if passage else ():
+            for by in store.changed_by(passage, (one.start, one.end)) if passage else ():
                 if by.id not in known:
                     known.add(by.id)
                     cited = Citation(by.id, by.text, changes=one.label, beside=one.beside)

@@ -26,7 +26,7 @@ from localrag.ops.conversations.store import Conversations
 from localrag.text.facts import Fact, FactKind
 
 if TYPE_CHECKING:
-    from localrag.search.indexing.state import IndexState
+    from localrag.search.units import IndexState
 
 _EXTRAS = {
     "docs": ("pypdf", "pypdfium2", "docx"),
@@ -346,7 +346,7 @@ def _laws(workspace: Workspace, name: str) -> Iterator[HealthFinding]:
 
 
 def _index(workspace: Workspace, name: str) -> HealthFinding:
-    from localrag.search.indexing.state import index_state
+    from localrag.search.units import index_state
 
     root = workspace.corpus(name).bm25
     look = lambda: index_state(workspace, name, deep=True)  # noqa: E731
@@ -355,8 +355,9 @@ def _index(workspace: Workspace, name: str) -> HealthFinding:
 
 def _vectors(workspace: Workspace, name: str, config: Config) -> Iterator[HealthFinding]:
     """The state of the vectors of a corpus; no finding if it has and needs none."""
-    from localrag.corpus.inference.opening import embedder_id, embedder_name
-    from localrag.search.indexing.state import vector_state
+    from localrag.corpus.config import embedder_name
+    from localrag.corpus.inference.opening import embedder_id
+    from localrag.search.units import vector_state
     from localrag_indexes.manifest import current
 
     place = workspace.corpus(name)
@@ -408,7 +409,7 @@ def _state(
     cure_of_damage: Fact,
 ) -> HealthFinding:
     """A finding on an index, from its state."""
-    from localrag.search.indexing.state import IndexState
+    from localrag.search.units import IndexState
     from localrag_indexes.manifest import was_built
 
     broken = {

@@ -39,10 +39,9 @@ from localrag.prepare.layers import (
 )
 from localrag.prepare.summaries import Summary, summaries
 from localrag.search.indexing.embedding import PlannedEntry, Window, embed_planned, windows_of
-from localrag.search.indexing.state import ATTRIBUTES, IndexState
 from localrag.search.query import analyzer
 from localrag.search.types import Filters
-from localrag.search.units import between, where
+from localrag.search.units import ATTRIBUTES, IndexState, between, where
 from localrag.text.facts import Fact, FactKind
 from localrag.text.progress import Phase, Stopwatch
 from localrag_indexes.bm25 import BM25Index, TextEntry, build

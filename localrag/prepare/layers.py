@@ -33,8 +33,8 @@ from localrag.errors import (
     UsageError,
 )
 from localrag.language import N_
-from localrag.search.indexing.state import attributes
 from localrag.search.types import ModelCall
+from localrag.search.units import attributes
 from localrag.text.facts import Fact, FactKind
 from localrag_models.errors import ReplyInvalid
 

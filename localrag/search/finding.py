@@ -16,9 +16,9 @@ from localrag.language import N_, _
 from localrag.law.names import LawNames
 from localrag.law.provisions import StoredProvisions
 from localrag.law.resolver import CitationResolver, Resolution, Target, parse_target
-from localrag.search.indexing.state import LAYERS
 from localrag.search.question.laws import laws_named
 from localrag.search.reading import around, cited_in_english, slips
+from localrag.search.units import LAYERS
 from localrag.text.facts import Fact, FactKind
 from localrag.text.harmless import shorten
 from localrag_indexes.analysis.normalize import plain
@@ -122,7 +122,7 @@ def _in_english(
     written = plain(written)
     if bare := _ENGLISH_NUMBERS.fullmatch(written.strip()):
         written = f"Articles {bare['numbers']} of {bare['law']}"
-    return tuple(cited_in_english(resolver, written, laws_named(written, names)))
+    return tuple(cited_in_english(resolver.resolve, written, laws_named(written, names)))
 
 
 @dataclass(frozen=True, slots=True)

@@ -33,7 +33,6 @@ from localrag.law.applied import (
     ReadText,
     ReadWords,
     as_read,
-    changed_by,
     is_told,
     reaches,
     words_of,
@@ -308,7 +307,7 @@ def describe(store: CorpusStore, passage: Passage) -> Provision:
             ],
         ),
         delegations=tuple(_delegations(store, document, locator)),
-        changed_by=changed_by(store, passage),
+        changed_by=store.changed_by(passage),
     )
 
 

@@ -15,15 +15,14 @@ from typing import NamedTuple
 from localrag.corpus.lookups import Lookups
 from localrag.corpus.store import CorpusStore
 from localrag.corpus.types import Label, Passage
+from localrag.law.citations import find_citations
 from localrag.law.names import LawNames
-from localrag.law.provisions import RememberedProvisions, StoredProvisions
-from localrag.law.resolver import CitationResolver
+from localrag.law.provisions import StoredProvisions
+from localrag.law.resolver import CitationResolver, Resolution
 from localrag.search import query
-from localrag.search.dense import Dense
-from localrag.search.query import analyzer
+from localrag.search.query import NO_LAWS, OrdersUnder, Scope, analyzer
 from localrag.search.question.everyday import EverydayWord
-from localrag.search.rerank import Rerank
-from localrag.search.scope import NO_LAWS, OrdersUnder, Scope
+from localrag.search.ranking import Dense, Rerank
 from localrag.search.types import Filters, Hit, Reason, StageListener, StageRecord, Trace
 from localrag.search.units import Scores, parts_by_document
 from localrag.text.facts import Fact, FactKind
@@ -201,10 +200,13 @@ class Searchable:
         """The titles of the documents."""
         return Titles(self.store.titles(), self._says_something)
 
-    def resolver(self) -> CitationResolver:
-        """Resolves citations, with a cache: a question and its options cite the same laws."""
-        provisions = RememberedProvisions(StoredProvisions(self.store, self.names))
-        return CitationResolver(self.names, provisions)
+    def resolve(self, text: str, *, law_id: str = "") -> list[Resolution]:
+        """Resolve the citations of a text, in order (`CitationResolver.resolve`)."""
+        # Most questions cite nothing. In free text a wide blank is a blank.
+        if not find_citations(text.replace("　", " ")):
+            return []
+        provisions = StoredProvisions(self.store, self.names)
+        return CitationResolver(self.names, provisions).resolve(text, law_id=law_id)
 
     def _says_something(self, name: str) -> bool:
         terms = analyzer().terms(name)

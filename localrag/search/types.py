@@ -54,6 +54,9 @@ class Filters:
     phrases: tuple[str, ...] = ()
 
 
+NO_FILTERS = Filters()
+
+
 @dataclass(frozen=True, slots=True)
 class Query:
     """A question to search for.

@@ -14,8 +14,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
+from localrag.corpus.types import caption_of
 from localrag.law.names import LawNames
-from localrag.law.notation import caption_of
 from localrag.law.typed import written_out
 from localrag.search.pipeline import Retriever
 from localrag.search.question.laws import laws_named, without_names

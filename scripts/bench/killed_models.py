@@ -48,8 +48,8 @@ from localrag.prepare.index import LayerIndex
 from localrag.prepare.layers import LAYERS, SEARCHED, DerivedLayer, DerivedRow, FoundText
 from localrag.prepare.preparing import PHASES, LayerReport, Listener, prepare
 from localrag.search.indexing.index import IndexState, index
-from localrag.search.indexing.state import vector_state
 from localrag.search.types import Filters, Query
+from localrag.search.units import vector_state
 from localrag.text.progress import Progress, ignore
 from localrag_indexes.errors import IndexingError
 from localrag_indexes.manifest import current

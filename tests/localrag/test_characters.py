@@ -13,7 +13,7 @@ from localrag.law.names import LawNames
 from localrag.law.typed import read_headings, read_part, short_citations, written_out
 from localrag.ops.batch.options import plain_label, read_options
 from localrag.search.question.as_of import state_asked
-from localrag.search.question.english_citations import english_citations, english_places
+from localrag.search.question.everyday import english_citations, english_places
 from localrag.search.question.laws import laws_named
 from localrag.search.search import Titles
 from localrag.text import dates, quantities

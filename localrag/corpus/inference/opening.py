@@ -8,10 +8,15 @@ import logging
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
-from pathlib import Path
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
-from localrag.corpus.config import ChatConfig, Config, EmbeddingConfig
+from localrag.corpus.config import (
+    ChatConfig,
+    Config,
+    EmbeddingConfig,
+    HasModels,
+    embedder_name,
+)
 from localrag.errors import BusyError, LocalragError, ModelUnusable, StorageError
 from localrag.language import N_, _
 from localrag.text.facts import FactKind
@@ -32,19 +37,8 @@ if TYPE_CHECKING:
     from localrag_models.store import InstalledModel
 
 
-OFF = "off"
-"""``embedding.model`` without search by meaning."""
-
 SETTINGS = {"chat": "chat.model", "embedder": "embedding.model", "reranker": "reranking.model"}
 """The setting for a model of each kind."""
-
-
-class HasModels(Protocol):
-    """The part of a workspace needed here."""
-
-    @property
-    def models(self) -> Path:
-        """Folder of the models."""
 
 
 def overlook(model: str, done: int, total: int) -> None:
@@ -70,26 +64,6 @@ def open_chat(
         return runtime.open_chat(
             replace(spec, on_load=lambda share: on_load(name, round(share * size), size))
         )
-
-
-def embedder_name(workspace: HasModels, config: Config) -> str:
-    """The model for search by meaning, as settings name it; "" for none.
-
-    Without a setting, it is the only installed embedder. With several, there is none: otherwise
-    installing a model could put every index out of date.
-    """
-    if config.embedding.model:
-        return "" if config.embedding.model == OFF else config.embedding.model
-    if not workspace.models.is_dir() or not any(workspace.models.iterdir()):
-        return ""
-    from localrag_models.store import ModelStore
-
-    usable = [
-        model.name
-        for model in ModelStore(workspace.models).installed()
-        if model.kind == "embedder" and BY_FORMAT[model.format].installed
-    ]
-    return usable[0] if len(usable) == 1 else ""
 
 
 def models_in_use(workspace: HasModels, config: Config) -> dict[str, str]:

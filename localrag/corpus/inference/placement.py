@@ -4,8 +4,8 @@ import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from localrag.corpus.config import Config
-from localrag.corpus.inference.opening import HasModels, specs_in_use
+from localrag.corpus.config import Config, HasModels
+from localrag.corpus.inference.opening import specs_in_use
 from localrag.corpus.inference.speeds import speeds
 from localrag.text.facts import Fact, FactKind
 from localrag_models.errors import ModelError

@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
 
+from localrag.corpus.config import HasModels
 from localrag.corpus.durable import replace_text
-from localrag.corpus.inference.opening import HasModels
 from localrag.errors import LocalragError
 
 _FILE = "speeds.json"

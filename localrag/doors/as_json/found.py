@@ -9,9 +9,9 @@ from localrag.answer.types import Answer
 from localrag.corpus.store import CorpusStore
 from localrag.corpus.workspace import CorpusPaths
 from localrag.doors.as_json import Json, Number, OrNull, Plain, Stored, Words, at, filled
-from localrag.search.indexing.state import state, vector_state
 from localrag.search.query import SNIPPET, Snippet, snippet
 from localrag.search.types import Query
+from localrag.search.units import state, vector_state
 from localrag.text.facts import Fact, told
 
 if TYPE_CHECKING:

@@ -44,7 +44,7 @@ def indexing(session: Session, corpus: str) -> str:
 
 def tell_if_behind(corpus: Corpus) -> None:
     """Say so if the index of an open corpus is behind its documents."""
-    from localrag.search.indexing.state import IndexState, state, vector_state
+    from localrag.search.units import IndexState, state, vector_state
 
     if state(corpus.place, corpus.store) is not IndexState.FRESH:
         behind = _("it was indexed")

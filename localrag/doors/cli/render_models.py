@@ -4,8 +4,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Self
 
-from localrag.corpus.config import Config
-from localrag.corpus.inference.opening import SETTINGS, HasModels, as_ours
+from localrag.corpus.config import Config, HasModels
+from localrag.corpus.inference.opening import SETTINGS, as_ours
 from localrag.doors.cli.terminal import emit, failure, say, table, tell, tell_note
 from localrag.errors import LocalragError
 from localrag.language import N_, _, colon, ngettext

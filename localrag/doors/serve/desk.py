@@ -40,8 +40,8 @@ from localrag.doors.serve.work import (
 from localrag.doors.session import Corpus, Session
 from localrag.errors import LocalragError, NotFoundError
 from localrag.language import N_
-from localrag.search.indexing.state import opened_from
 from localrag.search.types import StageRecord
+from localrag.search.units import opened_from
 from localrag.text.progress import ignore
 from localrag_indexes.parallel import ProcessPool
 

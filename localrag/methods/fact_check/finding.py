@@ -22,7 +22,7 @@ from localrag.errors import ModelUnusable
 from localrag.methods.catalogue import Case
 from localrag.methods.multihop import SentenceSettings, each_once, none_if_malformed
 from localrag.methods.toolkit import Toolkit
-from localrag.search import rerank
+from localrag.search import ranking
 from localrag.search.pipeline import Retriever
 from localrag.search.types import Hit
 from localrag.text.facts import Fact, FactKind
@@ -160,7 +160,7 @@ def reranked(
                 best = sorted(range(len(found)), key=lambda at: -read[at])
                 kept = [found[at] for at in best]
     kept = kept[: FactCheckSettings.of(case.settings).sentences]
-    _note(toolkit, rerank.STAGE, kept, events, since, subject)
+    _note(toolkit, ranking.RERANK, kept, events, since, subject)
     return kept
 
 

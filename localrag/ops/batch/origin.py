@@ -10,9 +10,9 @@ from pathlib import Path
 from localrag import __version__
 from localrag.answer import prompts
 from localrag.answer.prompts import OptimisedPrompt
-from localrag.corpus.config import Config
+from localrag.corpus.config import OFF, Config
 from localrag.corpus.durable import replace_text, storing
-from localrag.corpus.inference.opening import OFF, named
+from localrag.corpus.inference.opening import named
 from localrag.corpus.store import CorpusStore
 from localrag.corpus.workspace import CorpusPaths, Workspace
 from localrag.errors import UsageError

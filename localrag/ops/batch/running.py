@@ -38,8 +38,8 @@ from localrag.ops.batch.types import (
     RowOutcome,
     UnreadableRow,
 )
-from localrag.search.indexing.state import IndexState, index_state
 from localrag.search.types import Query
+from localrag.search.units import IndexState, index_state
 from localrag.text.facts import Fact, FactKind
 from localrag.text.progress import Progress, ignore
 

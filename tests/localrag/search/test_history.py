@@ -48,7 +48,7 @@ def test_what_stays_open_shows_the_law_of_the_new_day(
         def today(cls) -> date:
             return days[-1]
 
-    for module in ("localrag.corpus.lookups", "localrag.search.indexing.state"):
+    for module in ("localrag.corpus.lookups", "localrag.search.units"):
         monkeypatch.setattr(f"{module}.date", Clock)
 
     def states() -> set[str]:

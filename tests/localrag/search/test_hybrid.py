@@ -16,9 +16,9 @@ from localrag.corpus.config import RetrievalConfig, load
 from localrag.corpus.store import CorpusStore
 from localrag.corpus.workspace import Workspace
 from localrag.errors import IndexUnusable, UsageError
-from localrag.search.dense import ADAPTER, PROBE, Dense
 from localrag.search.indexing.index import index
 from localrag.search.pipeline import Retriever
+from localrag.search.ranking import ADAPTER, PROBE, Dense
 from localrag.search.reading import Retrieval
 from localrag.search.types import Query
 from localrag.search.units import fuse

@@ -15,9 +15,9 @@ from localrag.corpus.store import CorpusStore
 from localrag.corpus.types import ALIAS, TRIPLES
 from localrag.corpus.workspace import Workspace
 from localrag.errors import UsageError
-from localrag.search.dense import Dense
 from localrag.search.indexing.index import index
 from localrag.search.pipeline import Retriever, SearchModels
+from localrag.search.ranking import Dense
 from localrag.search.reading import Retrieval
 from localrag.search.types import Filters, Query
 from localrag_indexes.bm25 import BM25Index

@@ -27,7 +27,7 @@ STATES = {
     "outdated": N_("of another version"),
     "damaged": N_("damaged"),
 }
-"""The states of an index, by `localrag.search.indexing.state.IndexState`."""
+"""The states of an index, by `localrag.search.units.IndexState`."""
 
 SAMPLE = "sample"
 """Name of the corpus of the sample, beside one with documents."""
@@ -51,7 +51,7 @@ def overview(workspace: Workspace) -> list[CorpusRow]:
 
 def _look(workspace: Workspace, name: str) -> CorpusRow:
     from localrag.corpus.store import CorpusStore
-    from localrag.search.indexing.state import state
+    from localrag.search.units import state
 
     place = workspace.corpus(name)
     try:

@@ -96,7 +96,7 @@ def facets(store: "CorpusStore", names: "LawNames", filters: Filters = _NONE) ->
     """The values in a corpus, and the labels missing from it."""
     from collections import Counter
 
-    from localrag.search.indexing.state import LAYERS
+    from localrag.search.units import LAYERS
 
     types = Counter(row.law_type for row in names.rows.values() if row.law_type)
     titles = {law_id: row.title for law_id, row in names.rows.items()}

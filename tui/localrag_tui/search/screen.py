@@ -57,7 +57,7 @@ if TYPE_CHECKING:
 
 def index_notice(store: "CorpusStore", place: "CorpusPaths") -> str:
     """The problem of the index before a search; "" if it is up to date."""
-    from localrag.search.indexing.state import IndexState, state
+    from localrag.search.units import IndexState, state
 
     found = state(place, store)
     if found is IndexState.FRESH:

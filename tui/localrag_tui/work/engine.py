@@ -168,7 +168,7 @@ class _Service:
     def _open(self, ask: Ask, tell: Callable[[AnswerEvent], None]) -> "MethodResources":
         """The resources for a question; the last ones if nothing has changed."""
         from localrag.methods.answering import MethodResources
-        from localrag.search.indexing.state import opened_from
+        from localrag.search.units import opened_from
 
         method = MethodConfig(query_prompt=ask.config.method.query_prompt)
         config = ask.config.model_copy(update={"method": method})

@@ -1,6 +1,6 @@
 import pytest
 
-from localrag.search.question.english_citations import english_citations
+from localrag.search.question.everyday import english_citations
 from localrag.search.question.laws import LawNamed
 
 
