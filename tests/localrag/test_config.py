@@ -12,6 +12,8 @@ from localrag.corpus import config
 from localrag.corpus.workspace import Workspace, change_setting
 from localrag.errors import ConfigError, UsageError
 
+from ..rows import each
+
 
 @pytest.fixture
 def workspace(home: Path) -> Workspace:
@@ -55,7 +57,7 @@ def test_explain_names_the_source_of_every_value(
     assert all(setting.help for setting in found.values())
 
 
-@pytest.mark.parametrize(
+@each(
     ("text", "message"),
     [
         ("[retrieval]\nkk = 3\n", r"no setting 'retrieval\.kk'.*Did you mean 'retrieval\.k'"),

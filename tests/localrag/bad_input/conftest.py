@@ -9,18 +9,14 @@ import subprocess
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
 from localrag import sample as sample_corpus
 
-from ...conftest import run_in_process
+from ...conftest import Outcome, run_in_process
 from ...patience import PATIENCE, wait_for
-
-# Root without the right to pass over permissions.
-_AS_ORDINARY_USER = ["setpriv", "--bounding-set", "-dac_override,-dac_read_search"]
 
 
 @pytest.fixture(scope="session")
@@ -120,9 +116,28 @@ def until() -> Callable[[Callable[[], object]], None]:
     return wait_for
 
 
+# Root without the right to pass over permissions.
+_AS_ORDINARY_USER = ["setpriv", "--bounding-set", "-dac_override,-dac_read_search"]
+_RUN_ALL = """
+import io, json, sys
+from contextlib import redirect_stderr, redirect_stdout
+from localrag.doors.cli.main import run
+outcomes = []
+for line in json.loads(sys.argv[1]):
+    out, err = io.StringIO(), io.StringIO()
+    with redirect_stdout(out), redirect_stderr(err):
+        code = run(line)
+    outcomes.append([code, out.getvalue(), err.getvalue()])
+print(json.dumps(outcomes))
+"""
+
+
 @pytest.fixture
-def restricted() -> Callable[..., Any]:
-    """Runs a command line that permissions hold for, also where the tests run as root."""
+def restricted() -> Callable[..., list[Outcome]]:
+    """Runs command lines in one process that permissions hold for, also where root tests.
+
+    The modes of files bind a thread with `bound_by_modes`; but access(2) still asks what root may.
+    """
     wrapper: Sequence[str] = []
     if os.name == "nt":
         pytest.skip("permissions of POSIX")
@@ -131,16 +146,16 @@ def restricted() -> Callable[..., Any]:
             pytest.skip("root may read and write everything, and setpriv is not installed")
         wrapper = _AS_ORDINARY_USER
 
-    def run(*arguments: str) -> Any:
+    def run(*lines: Sequence[str]) -> list[Outcome]:
         finished = subprocess.run(
-            [*wrapper, sys.executable, "-m", "localrag", *arguments],
+            [*wrapper, sys.executable, "-c", _RUN_ALL, json.dumps(lines)],
             capture_output=True,
             text=True,
             encoding="utf-8",
             timeout=PATIENCE,
-            check=False,
+            check=True,
         )
-        return SimpleNamespace(code=finished.returncode, out=finished.stdout, err=finished.stderr)
+        return [Outcome(*outcome) for outcome in json.loads(finished.stdout)]
 
     return run
 

@@ -28,6 +28,8 @@ from localrag.search.indexing.index import index
 from localrag.search.types import Filters, Query, Trace
 from localrag.text.facts import FactKind
 
+from ...rows import each
+
 pytestmark = pytest.mark.usefixtures("loopback")
 
 # Of each page, in the order of their names: its text, its sentences as rewritten, and the questions
@@ -226,7 +228,7 @@ def test_where_there_are_fewer_all_are_shown(ask: Callable[..., Any]) -> None:
     assert "\n3: " not in played.prompts[-1]
 
 
-@pytest.mark.parametrize("name", ["decon-plain", "decon-plain-qd", "decon", "decon-hybrid"])
+@each("name", ["decon-plain", "decon-plain-qd", "decon", "decon-hybrid"])
 def test_where_nothing_is_found_nothing_is_read(ask: Callable[..., Any], name: str) -> None:
     nowhere = Query(BORN.text, filters=Filters(documents=("Nobody.txt",)))
     before = [] if name == "decon-plain" else [NOT_NEEDED]
@@ -266,7 +268,7 @@ def test_a_malformed_answer_is_a_typed_failure(ask: Callable[..., Any], text: st
 # --- Citations ---
 
 
-@pytest.mark.parametrize("name", ["decon-plain", "decon-plain-qd", "decon", "decon-hybrid"])
+@each("name", ["decon-plain", "decon-plain-qd", "decon", "decon-hybrid"])
 def test_the_source_is_cited_and_never_what_was_rewritten(
     ask: Callable[..., Any], name: str
 ) -> None:

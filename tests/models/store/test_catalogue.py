@@ -6,6 +6,8 @@ from localrag_models.catalogue import catalogue, entry
 from localrag_models.embedding import E5
 from localrag_models.errors import ModelMissing
 
+from ...rows import each
+
 
 def test_what_it_has() -> None:
     kinds = {name: known.kind for name, known in catalogue().items()}
@@ -13,7 +15,7 @@ def test_what_it_has() -> None:
     assert set(kinds.values()) == {"chat", "embedder", "reranker"}
 
 
-@pytest.mark.parametrize("name", catalogue())
+@each("name", catalogue())
 def test_an_entry(name: str) -> None:
     known = entry(name)
     assert (known.format == "gguf") == bool(known.file)

@@ -10,6 +10,8 @@ import pytest
 from localrag.corpus.workspace import Workspace
 from localrag_models.store import ModelStore
 
+from ....rows import each
+
 Cli = Callable[..., Any]
 
 BOUND = ("--set", "chat.max_tokens=1200", "--set", "runtime.threads=1")
@@ -155,7 +157,7 @@ def test_without_a_model(cli: Cli, ferries: Path) -> None:
     assert ask(cli, ferries, "--model", "none").code == 8
 
 
-@pytest.mark.parametrize(
+@each(
     ("arguments", "code", "part"),
     [
         (["eval", "none", "--method", "statute-direct"], 3, "no dataset 'none'"),
