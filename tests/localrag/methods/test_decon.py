@@ -11,7 +11,6 @@ from typing import Any
 import pytest
 from tiny_models.hashing import HashingEmbedder
 from tiny_models.scripted import ScriptedChat, rewriting
-from tiny_models.servers import OpenAIDouble
 
 from localrag.answer.types import Status
 from localrag.corpus.config import ChatConfig, Config, EmbeddingConfig, MethodConfig
@@ -29,8 +28,6 @@ from localrag.search.types import Filters, Query, Trace
 from localrag.text.facts import FactKind
 
 from ...rows import each
-
-pytestmark = pytest.mark.usefixtures("loopback")
 
 # Of each page, in the order of their names: its text, its sentences as rewritten, and the questions
 # of the changed ones, each with its answer.
@@ -98,25 +95,11 @@ def prepared(workspace: Workspace, config: Config) -> None:
 
 
 @pytest.fixture(scope="module")
-def double(allow_loopback: Callable[[], None]) -> Iterator[OpenAIDouble]:
-    allow_loopback()
-    with OpenAIDouble(embedder=EMBEDDER) as double:
-        yield double
-
-
-@pytest.fixture(scope="module")
-def embedding(double: OpenAIDouble) -> EmbeddingConfig:
-    return EmbeddingConfig(model="openai:tiny", server=double.address)
-
-
-@pytest.fixture(scope="module")
 def pages(
     tmp_path_factory: pytest.TempPathFactory,
     embedding: EmbeddingConfig,
-    allow_loopback: Callable[[], None],
 ) -> Path:
     """A workspace with `PAGES`, indexed and prepared; never write to it."""
-    allow_loopback()
     folder = tmp_path_factory.mktemp("pages")
     for title, (text, _, _) in PAGES.items():
         (folder / f"{title}.txt").write_text(text, encoding="utf-8")

@@ -3,15 +3,13 @@
 import json
 import re
 import shutil
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
-from tiny_models.hashing import HashingEmbedder
 from tiny_models.scripted import ScriptedChat
-from tiny_models.servers import OpenAIDouble
 
 from localrag.answer.checking.polarity import is_statement
 from localrag.answer.types import Status
@@ -31,8 +29,6 @@ from localrag.text.facts import FactKind
 from localrag_models.errors import ServerUnreachable
 
 from ...rows import each
-
-pytestmark = pytest.mark.usefixtures("loopback")
 
 # By file: its text, and its synthetic questions, each with the answer and the sentences of it.
 PAGES: dict[str, tuple[str, list[tuple[str, str, list[int]]]]] = {
@@ -96,20 +92,11 @@ def prepared(workspace: Workspace, config: Config, *summaries: str) -> None:
 
 
 @pytest.fixture(scope="module")
-def embedding(allow_loopback: Callable[[], None]) -> Iterator[EmbeddingConfig]:
-    allow_loopback()
-    with OpenAIDouble(embedder=HashingEmbedder(dimension=1024, window=10_000)) as double:
-        yield EmbeddingConfig(model="openai:tiny", server=double.address)
-
-
-@pytest.fixture(scope="module")
 def bare(
     tmp_path_factory: pytest.TempPathFactory,
     embedding: EmbeddingConfig,
-    allow_loopback: Callable[[], None],
 ) -> Path:
     """A workspace with `PAGES`, indexed, and nothing prepared; never write to it."""
-    allow_loopback()
     folder = tmp_path_factory.mktemp("pages")
     for name, (text, _) in PAGES.items():
         (folder / name).write_text(text, encoding="utf-8")
@@ -125,10 +112,8 @@ def pages(
     bare: Path,
     tmp_path_factory: pytest.TempPathFactory,
     embedding: EmbeddingConfig,
-    allow_loopback: Callable[[], None],
 ) -> Path:
     """The same with its layers; never write to it."""
-    allow_loopback()
     home = tmp_path_factory.mktemp("prepared") / "home"
     shutil.copytree(bare, home)
     config = Config(chat=ChatConfig(max_tokens=100), embedding=embedding)
