@@ -6,7 +6,7 @@
 # make clean  remove whatever make has made
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check compiled bench lab clean
+.PHONY: help demo test check types style compiled bench lab clean
 
 VENV := .venv
 BIN := $(VENV)/bin
@@ -92,10 +92,14 @@ demo: $(VENV)/base
 	@$(call localrag,search --explain -k 3 渡し守の資格)
 	@$(call localrag,ask 渡し舟を運航してはならない水位の基準は何か。)
 
-check: $(VENV)/dev
+check: types style
+
+types: $(VENV)/dev
+	@$(BIN)/mypy
+
+style: $(VENV)/dev
 	@$(BIN)/ruff check --quiet .
 	@$(BIN)/ruff format --quiet --check .
-	@$(BIN)/mypy
 	@$(BIN)/lint-imports --no-logo
 	@$(BIN)/python scripts/prose.py --check
 

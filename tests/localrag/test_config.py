@@ -123,11 +123,10 @@ def test_workers_zero_means_all_processors() -> None:
 def test_the_template_shows_every_setting_with_its_default(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, code: str
 ) -> None:
-    monkeypatch.setattr(language, "_catalogue", language._catalogue)
     monkeypatch.delenv("LOCALRAG_INGEST__WORKERS", raising=False)
-    language.use(code)
     workspace = Workspace.locate(tmp_path / code)
-    workspace.init()
+    with language.using(code):
+        workspace.init()
     template = workspace.settings.read_text(encoding="utf-8")
     assert ("設定" in template) == (code == "ja")
     shown = re.sub(r"(?m)^#(\w+ = )", r"\1", template)

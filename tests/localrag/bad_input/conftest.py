@@ -160,13 +160,31 @@ def restricted() -> Callable[..., list[Outcome]]:
     return run
 
 
-@pytest.fixture
-def many(tmp_path: Path) -> Path:
-    """A file of 2,500 documents, which takes a while to add."""
-    path = tmp_path / "many.jsonl"
+@pytest.fixture(scope="session")
+def many(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A file of 2,500 documents, which takes a while to add; never write to it."""
+    path = tmp_path_factory.mktemp("many") / "many.jsonl"
     lines = (
         json.dumps({"id": f"doc-{n}", "title": f"第{n}号の記録", "text": f"灯台の記録{n}。" * 40})
         for n in range(2_500)
     )
     path.write_text("\n".join(lines), encoding="utf-8")
     return path
+
+
+@pytest.fixture(scope="session")
+def crowded_home(sample_home: Path, many: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The sample corpus with those documents, which its index lacks; never write to it."""
+    home = tmp_path_factory.mktemp("crowded") / "home"
+    shutil.copytree(sample_home, home)
+    added = run_in_process("--home", str(home), "add", str(many))
+    assert added.code == 0, added.err
+    return home
+
+
+@pytest.fixture
+def crowded(kept: Path, crowded_home: Path) -> Path:
+    """The workspace of this test, with those documents."""
+    shutil.rmtree(kept / "corpora")
+    shutil.copytree(crowded_home / "corpora", kept / "corpora")
+    return kept

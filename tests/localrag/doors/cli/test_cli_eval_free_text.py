@@ -9,6 +9,8 @@ import pytest
 
 from ....rows import each
 
+pytestmark = pytest.mark.usefixtures("undrawn")
+
 Cli = Callable[..., Any]
 
 TRIPLES = [
