@@ -14,6 +14,8 @@ from localrag.evaluation.datasets import acquiring
 from localrag.evaluation.datasets.keeping import DatasetFolder, digest
 from localrag.evaluation.datasets.loading import corpus_name, damaged, declared, find, known, load
 
+from ...rows import each
+
 QUESTION = '{"id": "q1", "question": "櫂は要るか", "options": ["はい", "いいえ"], "answer": "a"}\n'
 DECLARATION = """
 title = "渡し舟の問い"
@@ -85,7 +87,7 @@ def test_a_file_of_questions_needs_no_declaration(workspace: Workspace, mine: Pa
     assert (questions.split, questions.dataset.reader) == ("first.jsonl", "choices")
 
 
-@pytest.mark.parametrize(
+@each(
     ("file", "name"),
     [
         ("my questions (2).jsonl", "my-questions-2"),
@@ -152,7 +154,7 @@ def test_the_first_split_at_hand_is_read_where_none_is_named(
     assert load(workspace, str(mine)).split == "second"
 
 
-@pytest.mark.parametrize(
+@each(
     ("name", "split", "error", "part"),
     [
         ("lawqa", "", NotFoundError, "localrag data add lawqa FOLDER"),

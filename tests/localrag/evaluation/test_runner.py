@@ -34,6 +34,8 @@ from localrag_models.chat import ChatRequest, Reply, ignore, never, overlook
 from localrag_models.errors import ServerUnreachable
 from localrag_models.store import ModelStore
 
+from ...rows import each
+
 RIGHT, SIGN = "the right one", "渡し守"
 DIRECT, GOLD, FIXED = "statute-direct", "statute-gold", "statute-fixed"
 _OPTION = re.compile(r"(?:選択肢|option) ([a-h])\W[^<]*?" + RIGHT)
@@ -482,7 +484,7 @@ def test_an_answer_is_read(tmp_path: Path) -> None:
     assert results(path, questions(), 0, method(DIRECT))[1].score == 1
 
 
-@pytest.mark.parametrize(
+@each(
     "line",
     [
         "nonsense",

@@ -27,6 +27,8 @@ from localrag.search.types import Filters
 from localrag.text.facts import Fact, FactKind
 from localrag_models.errors import ContextExceeded
 
+from ...rows import each
+
 MILL = "The Otter Mill was built in 1871. Ada Frost sold it to Bram Tully. It burnt in 1902."
 LAKE = "Lake Anvil is 90 metres deep. It freezes in winter."
 CONFIG = Config(chat=ChatConfig(max_tokens=200))
@@ -161,7 +163,7 @@ def test_where_the_corpus_changed_since_it_was_sorted_that_is_told(
         assert corpus.search("winter").trace.events == ()
 
 
-@pytest.mark.parametrize("name", SHIPPED)
+@each("name", SHIPPED)
 def test_the_categories_that_come_with_localrag(name: str) -> None:
     shipped = load(name)
     assert len(shipped) >= 2
@@ -169,7 +171,7 @@ def test_the_categories_that_come_with_localrag(name: str) -> None:
         assert len(shipped["field"].values) == 50
 
 
-@pytest.mark.parametrize(
+@each(
     ("text", "problem"),
     [
         ("", "it holds none"),

@@ -29,6 +29,8 @@ from localrag_models.backends.llama_cpp.encoder import LlamaCppEmbedder
 from localrag_models.embedding import Prefixes
 from localrag_models.store import ModelStore
 
+from ...rows import each
+
 if TYPE_CHECKING:
     from numpy.typing import NDArray
     from tiny_models.encoder import TinyEncoder
@@ -300,7 +302,7 @@ def test_the_doctor_looks_at_models_and_vectors(
     assert findings["embedding.model"]["health"] == "broken"
 
 
-@pytest.mark.parametrize(
+@each(
     ("words", "meaning", "fused"),
     [
         ({}, {}, {}),

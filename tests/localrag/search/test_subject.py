@@ -24,6 +24,8 @@ from localrag_indexes.bm25 import BM25Index
 from localrag_indexes.manifest import current
 from localrag_indexes.vectors import VectorIndex
 
+from ...rows import each
+
 KNOWN = [
     ("凪 (女優)", "生年月日", "1986年4月14日"),
     ("凪 (女優)", "職業", "女優"),
@@ -90,8 +92,8 @@ def stages(found: Retrieval) -> list[str]:
     return [stage.stage for stage in found.trace.stages]
 
 
-@pytest.mark.parametrize("subject", ["凪 (女優)", "凪（女優）", "『凪』", "波野 凪"])
-@pytest.mark.parametrize("predicate", ["生年月日", "職業", "所属事務所"])
+@each("subject", ["凪 (女優)", "凪（女優）", "『凪』", "波野 凪"])
+@each("predicate", ["生年月日", "職業", "所属事務所"])
 def test_what_agrees_in_subject_and_predicate_comes_first(
     by_meaning: Retriever, by_words: Retriever, subject: str, predicate: str
 ) -> None:

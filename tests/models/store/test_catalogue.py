@@ -12,6 +12,8 @@ from localrag_models.families import family_of
 from localrag_models.hub import Wish
 from localrag_models.store import ModelStore
 
+from ...rows import each
+
 
 def test_what_it_has() -> None:
     kinds = {name: known.kind for name, known in catalogue().items()}
@@ -19,7 +21,7 @@ def test_what_it_has() -> None:
     assert set(kinds.values()) == {"chat", "embedder", "reranker"}
 
 
-@pytest.mark.parametrize("name", catalogue())
+@each("name", catalogue())
 def test_an_entry(name: str) -> None:
     known = entry(name)
     assert (known.format == "gguf") == bool(known.file)

@@ -8,6 +8,8 @@ import pytest
 
 from localrag.corpus.readers import Limits, ReadFailure, ResumePoint, stream
 
+from ....rows import each
+
 
 def test_records(read_bytes):
     lines = [
@@ -20,7 +22,7 @@ def test_records(read_bytes):
     assert (second.id, second.title) == ("x.jsonl:2", "x.jsonl:2")
 
 
-@pytest.mark.parametrize(
+@each(
     ("line", "cause"),
     [
         (b"{", "not JSON"),
@@ -86,7 +88,7 @@ MUSIQUE = {
 HOTPOT = {"_id": "q1", "context": [["Lamp", ["It shines.", " Far."]], ["Tower", ["It stands."]]]}
 
 
-@pytest.mark.parametrize(
+@each(
     ("value", "texts"),
     [
         ([MUSIQUE, MUSIQUE], ["It shines.", "It stands."]),
@@ -94,7 +96,6 @@ HOTPOT = {"_id": "q1", "context": [["Lamp", ["It shines.", " Far."]], ["Tower", 
         ([{"title": "Lamp", "text": "It shines."}], ["It shines."]),
         ({"Lamp": ["It shines.", " Far."]}, ["It shines. Far."]),
     ],
-    ids=["MuSiQue", "HotpotQA", "corpus", "titles"],
 )
 def test_question_sets_give_each_paragraph_once(value, texts, read_bytes):
     documents = read_bytes("set.json", json.dumps(value))
@@ -116,7 +117,7 @@ def test_squad_contexts(read_bytes):
     assert isinstance(failure, ReadFailure)
 
 
-@pytest.mark.parametrize(
+@each(
     ("data", "cause"),
     [
         ("{", "damaged in line 1"),

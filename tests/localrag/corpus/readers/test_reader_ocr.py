@@ -5,6 +5,8 @@ from itertools import pairwise
 
 import pytest
 
+from ....rows import each
+
 np = pytest.importorskip("numpy")
 pytest.importorskip("cv2")
 pytest.importorskip("rapidocr")
@@ -122,7 +124,7 @@ def test_columns_are_read_from_right_to_left():
     assert [line.text for line in in_reading_order(rows, vertical=False)] == ["一", "三"]
 
 
-@pytest.mark.parametrize(
+@each(
     ("read", "printed"),
     [
         ("每年", "毎年"),

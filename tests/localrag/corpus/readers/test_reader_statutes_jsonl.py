@@ -10,6 +10,8 @@ from localrag.corpus.readers import Limits, LineBlock, ResumePoint, read_piece, 
 from localrag.corpus.readers.statutes_json import ItemLine, item_lines
 from localrag.corpus.types import ARTICLES, ITEMS, PARAGRAPHS
 
+from ....rows import each
+
 LAW = {
     "law_id": "323M40000009999",
     "date": "20240401",
@@ -129,7 +131,7 @@ def signs(nodes: list[ItemLine]) -> list[object]:
     ]
 
 
-@pytest.mark.parametrize(
+@each(
     ("lines", "expected"),
     [
         (["一　甲", "三　丙"], [("一", "1"), ("三　丙", "")]),

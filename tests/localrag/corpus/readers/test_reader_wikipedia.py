@@ -22,6 +22,8 @@ from localrag.corpus.readers import (
 from localrag.corpus.types import ALIAS, PASSAGES, TRIPLES, Document, Triple
 from localrag.errors import InputError, to_install
 
+from ....rows import each
+
 SENTENCE = "海辺の灯台は夜の海を照らし、船はその光を頼りに港へ向かう。"
 BOX = (
     "{{Infobox 灯台\n| 名称 = 白岬灯台\n| 高さ = 33m\n| 初点灯 = {{開始年月日|1899|4|1}}\n}}\n本文"
@@ -51,7 +53,7 @@ def bulk(*pages: dict[str, object], start: int = 1) -> bytes:
     ).encode()
 
 
-@pytest.mark.parametrize(
+@each(
     ("name", "packed"),
     [
         ("jawiki-20211229-cirrussearch-content.json.gz", gzip.compress),
@@ -109,7 +111,7 @@ def test_box_and_redirects_are_sentences_of_the_text_and_triples(read_one):
     assert "白岬灯台の高さは33m。" in facts.text
 
 
-@pytest.mark.parametrize(
+@each(
     ("fields", "expected"),
     [
         ({"category": ["曖昧さ回避"]}, "yes"),
@@ -168,7 +170,7 @@ BAD_PAGES = [
 ]
 
 
-@pytest.mark.parametrize(("line", "cause"), BAD_PAGES)
+@each(("line", "cause"), BAD_PAGES)
 def test_a_bad_page_is_named_and_the_rest_goes_on(line, cause, read_bytes):
     data = bulk(page("甲")) + b'{"index":{}}\n' + line + b"\n" + bulk(page("乙"))
     first, failure, last = read_bytes("x.json", data, limits=Limits(line_bytes=5_000))
@@ -179,7 +181,7 @@ def test_a_bad_page_is_named_and_the_rest_goes_on(line, cause, read_bytes):
     assert failure.cure
 
 
-@pytest.mark.parametrize(
+@each(
     "odd",
     [
         {"redirect": "a"},
@@ -339,8 +341,8 @@ def test_a_blank_line_parts_no_page_from_its_action(read_one):
     assert read_one("x.json", data).metadata["page_id"] == "1"
 
 
-@pytest.mark.parametrize("action", [b"", b'{"index":{"_id":"9"}}\n'])
-@pytest.mark.parametrize("line", [json.dumps(page("甲")).encode() + b"\n", b"\n"])
+@each("action", [b"", b'{"index":{"_id":"9"}}\n'])
+@each("line", [json.dumps(page("甲")).encode() + b"\n", b"\n"])
 def test_pieces_stay_small_whatever_the_order_of_lines(action, line, tmp_path):
     limits = Limits(piece_bytes=2_000)
     path = tmp_path / "x.json"

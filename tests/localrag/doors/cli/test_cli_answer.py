@@ -11,6 +11,8 @@ from localrag.doors.cli.render import QUOTED, print_blocks
 from localrag.page.answer import answer_blocks, label
 from localrag.search.types import ModelCall, Query, Trace
 
+from ....rows import each
+
 RULE = Citation(
     *("F1#8.1", "渡し守は、", 10, 15, "渡し舟法 第八条 第一項"), state="2026-04-01", verified=True
 )
@@ -72,7 +74,7 @@ def test_a_law_that_is_lacking_comes_first(capsys: pytest.CaptureFixture[str]) -
     assert lines[-1].endswith("  in force from 2026-04-01  of a law not named in the question")
 
 
-@pytest.mark.parametrize("kind", MismatchKind)
+@each("kind", MismatchKind)
 def test_what_a_claim_says_beyond_its_sentences_is_named(
     kind: MismatchKind, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -13,6 +13,7 @@ from localrag import sample as sample_corpus
 from localrag.corpus.workspace import Workspace, writing
 
 from ....patience import PATIENCE
+from ....rows import each
 
 ACT, ORDER = "599AC0000000001", "599CO0000000002"
 Cli = Callable[..., Any]
@@ -236,7 +237,7 @@ def test_search_tells_what_it_looked_up_instead_of_everyday_words(cli: Cli, samp
     assert cli("ask", "渡し守のクビ").err == outcome.err
 
 
-@pytest.mark.parametrize(
+@each(
     ("options", "allowed"),
     [
         (["--type", "CabinetOrder"], {ORDER}),
@@ -274,7 +275,7 @@ def test_nothing_found_has_its_own_exit_code(cli: Cli, sample: Path) -> None:
         assert "Traceback" not in outcome.err
 
 
-@pytest.mark.parametrize("question", ["", "  \n", "？！。", "あ" * 100_000])
+@each("question", ["", "  \n", "？！。", "あ" * 100_000])
 def test_what_is_no_question_is_refused(cli: Cli, sample: Path, question: str) -> None:
     for verb in ("search", "ask"):
         outcome = cli(verb, "-", stdin=question)
@@ -394,7 +395,7 @@ def test_show_an_order_finds_terms_of_its_act(cli: Cli, sample: Path) -> None:
     assert any(link["kind"] == "delegated-by" for link in view["refers_to"])
 
 
-@pytest.mark.parametrize(
+@each(
     "target",
     [
         "渡し舟法99条",
@@ -518,7 +519,7 @@ def test_what_filters_leave_is_told_where_nothing_is_found(cli: Cli) -> None:
 
 
 @pytest.mark.usefixtures("sample")
-@pytest.mark.parametrize(
+@each(
     ("filters", "told", "instead"),
     [
         (["--from", "2040-01-01"], "from=2040-01-01", "date=2026-04-01"),

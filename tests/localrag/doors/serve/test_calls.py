@@ -14,6 +14,8 @@ from localrag.doors.serve.mcp import server_of
 from localrag.errors import NotFoundError, UsageError
 from localrag.search import MAX_CHARACTERS
 
+from ....rows import each
+
 ASKED = "渡し舟の登録と罰金"
 FILTERS = {
     "law": ["渡し舟法"],
@@ -85,7 +87,7 @@ def test_a_question_may_be_as_long_as_the_search_takes() -> None:
     assert question["maxLength"] == MAX_CHARACTERS
 
 
-@pytest.mark.parametrize("name", FILTERS)
+@each("name", FILTERS)
 async def test_every_door_takes_a_filter(serve, cli, sample_home, session, name) -> None:
     given = FILTERS[name]
     option = f"--{name.removeprefix('date_')}"

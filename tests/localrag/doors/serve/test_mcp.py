@@ -22,6 +22,7 @@ from localrag.doors.serve.mcp import application, server_of
 from localrag.doors.session import Session
 
 from ....patience import PATIENCE, comes
+from ....rows import each
 from .conftest import QUESTION, WaitingChat, answer
 
 ARTICLE = "599AC0000000001#8"
@@ -40,7 +41,7 @@ async def asked(agent, name, **arguments):
     return result.structured_content
 
 
-@pytest.mark.parametrize(
+@each(
     ("call", "verb"),
     [
         (("search", {"query": "渡し守の資格", "k": 3}), ["search", "渡し守の資格", "-k", "3"]),
@@ -111,7 +112,7 @@ async def test_corpora(agent):
     assert (corpus["corpus"], corpus["documents"], corpus["index"]) == ("main", 12, "fresh")
 
 
-@pytest.mark.parametrize(
+@each(
     ("name", "arguments", "words"),
     [
         ("search", {"query": ""}, "query: String should have at least 1 character"),
@@ -163,7 +164,7 @@ GIVEN = {
 }
 
 
-@pytest.mark.parametrize("name", GIVEN)
+@each("name", GIVEN)
 async def test_null_says_that_something_is_not_given(agent, name):
     tools = {tool.name: tool for tool in (await agent.list_tools()).tools}
     schema = tools[name].input_schema

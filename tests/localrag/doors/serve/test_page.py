@@ -18,6 +18,7 @@ from localrag.doors.serve.holders import Tokens
 from localrag.doors.session import Session
 
 from ....patience import comes
+from ....rows import each
 from ...word_parts import p, t, word
 from .conftest import QUESTION, WaitingChat
 
@@ -253,7 +254,7 @@ async def test_whatever_is_asked_of_the_page_it_does_not_break(serve, two_corpor
                 client.cookies.clear()
 
 
-@pytest.mark.parametrize(
+@each(
     "path",
     ["//evil.example/x", "/\\evil.example/x", "/%5Cevil.example", "///evil.example", "/%0A/evil"],
 )

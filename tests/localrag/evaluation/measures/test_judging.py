@@ -14,6 +14,8 @@ from localrag.evaluation.types import Question
 from localrag.search.types import Query
 from localrag_models.errors import ContextExceeded, ServerUnreachable
 
+from ....rows import each
+
 GOLD = (Triple("青凪鉄道", "終着駅", ("灯台前駅",)), Triple("灯台前駅", "開業", ("1911年5月2日",)))
 OTHER = (Triple("青凪鉄道", "終点", ("灯台前駅",)), Triple("灯台前駅", "開業", ("明治44年5月2日",)))
 RIGHT, WRONG = (
@@ -34,7 +36,7 @@ def judged(
     return judge(model, ChatConfig(max_tokens=100), of or question(), answer, derivation)
 
 
-@pytest.mark.parametrize(
+@each(
     ("answer", "derivation", "replies", "verdict"),
     [
         ("明治44年5月2日", OTHER, (RIGHT, RIGHT), "TT"),
@@ -57,7 +59,7 @@ def test_verdicts(
     assert len(found.calls) == len(model.requests) == len(replies)
 
 
-@pytest.mark.parametrize(
+@each(
     ("answer", "asked", "verdict"),
     [("はい", 0, AnswerVerdict.TT), ("NO", 0, AnswerVerdict.FT), ("青凪鉄道", 1, AnswerVerdict.FT)],
 )

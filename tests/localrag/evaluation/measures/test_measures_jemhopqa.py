@@ -16,6 +16,8 @@ from localrag.evaluation.measures import MEASURES, AnswerVerdict, Measure
 from localrag.evaluation.types import Question
 from localrag.search.types import Query
 
+from ....rows import each
+
 OFFICIAL: dict[str, Any] = json.loads(
     Path(__file__).with_name("official.json").read_text(encoding="utf-8")
 )
@@ -40,9 +42,7 @@ def measure(tmp_path_factory: pytest.TempPathFactory) -> Measure:
     return MEASURES["jemhopqa"](paths)
 
 
-@pytest.mark.parametrize(
-    "case", OFFICIAL["cases"], ids=[case["answer"] or "none" for case in OFFICIAL["cases"]]
-)
+@each("case", OFFICIAL["cases"])
 def test_figures_are_those_of_the_official_script(measure: Measure, case: Any) -> None:
     question = asked(case["gold_answer"], case["gold_derivation"])
     figures = measure.figures(case["answer"], triples(case["derivation"]), question)
@@ -106,7 +106,7 @@ def test_the_larger_dictionary_goes_first(monkeypatch: pytest.MonkeyPatch) -> No
     assert jemhopqa.installed_dictionary() == ("full", "2")
 
 
-@pytest.mark.parametrize(
+@each(
     ("answer", "derivation", "expected"),
     [
         ("灯台前駅", GOLD, "TT"),

@@ -38,6 +38,7 @@ from localrag.text.facts import Fact
 from localrag_models.errors import ContextExceeded, ServerUnreachable
 
 from ....patience import PATIENCE
+from ....rows import each
 
 ADVICE = "甲乙丙丁"
 # What fills in a provision is found a little later than once: references hand on one strength.
@@ -300,7 +301,7 @@ def test_questions_without_options_are_refused_where_their_text_counts(
         run(replace(plan, dataset=str(gold_alone("さて、"))))
 
 
-@pytest.mark.parametrize(
+@each(
     ("places", "worth"),
     [((1,), 1.0), ((2, 1), 1.0), ((0,), 0.0), ((0, 0), 0.0), ((3,), 0.5)],
 )

@@ -33,6 +33,7 @@ from localrag_models.chat import ChatRequest, Message
 from localrag_models.errors import ContextExceeded, ServerBusy
 
 from ....patience import PATIENCE
+from ....rows import each
 
 
 def cluster_of(ray: Any, workers: int) -> Cluster:
@@ -154,7 +155,7 @@ ERRORS = [
 ]
 
 
-@pytest.mark.parametrize("error", ERRORS, ids=lambda error: type(error).__name__)
+@each("error", ERRORS)
 def test_errors_travel(error: Exception) -> None:
     again = pickle.loads(pickle.dumps(error))
     assert type(again) is type(error)

@@ -57,7 +57,7 @@ def test_everything_an_answer_says_is_written(
         "- 水位が二メートルを超えるとき。 [1][2 rejected]\n  - code chose these sentences: ",
         "  - this figure is not in the cited text: 二メートル\n",
         "### Derivation\n1. 渡し舟、定員: **十二人** [1] (triples)\n"
-        "2. 渡し舟、船長: **not found** (triples, the model alone)\n",
+        "2. 渡し舟、船長: **nothing found** (triples, the model alone)\n",
         "\\=\\> 10 \\< 12\n### Citations\n",
         "1. 渡し舟法 第八条\n   > 渡し守は\n   `F1#8.1` · in force from 2026-04-01\n",
         "2. **rejected**: F1#9 (the quotation is not in the passage)\n   > ない文\n",
