@@ -398,6 +398,7 @@ def in_words(error: typer.TyperException) -> str:
 
 _VERBS = {
     "corpora": ("init", "add", "list", "remove", "index", "update"),
+    "laws": ("laws",),
     "calls": ("search", "show", "history", "diff", "check", "ask"),
     "serve": ("tui", "mcp", "serve"),
     "batch": ("batch", "tune-retrieval", "methods"),

@@ -22,6 +22,7 @@ VERBS = [
     "remove",
     "index",
     "update",
+    "laws",
     "search",
     "show",
     "history",
@@ -49,6 +50,7 @@ VERBS = [
     "bundle",
 ]
 GROUPS = {
+    "laws": ["download", "update", "import", "list", "status"],
     "data": ["list", "show", "add", "download"],
     "eval": ["run", "queries", "list", "compare"],
     "optimize": ["queries", "list", "show"],
