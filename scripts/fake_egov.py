@@ -114,7 +114,7 @@ class FakeEGov:
     @contextmanager
     def serving(self, context: SSLContext | None = None) -> Iterator["FakeEGov"]:
         """Serve on a free port."""
-        http = ThreadingHTTPServer(("127.0.0.1", 0), _handler(self))
+        http = _Server(("127.0.0.1", 0), _handler(self))
         if context:
             http.socket = context.wrap_socket(http.socket, server_side=True)
         scheme = "https" if context else "http"
@@ -223,6 +223,13 @@ class FakeEGov:
                 etree.SubElement(part, key).text = value
         etree.SubElement(root, "law_full_text").append(etree.fromstring(state.xml))
         return 200, etree.tostring(root, encoding="UTF-8", xml_declaration=True)
+
+
+class _Server(ThreadingHTTPServer):
+    daemon_threads = True
+
+    def handle_error(self, *_: object) -> None:
+        """Keep quiet about killed clients."""
 
 
 def _handler(fake: FakeEGov) -> type[BaseHTTPRequestHandler]:

@@ -374,14 +374,18 @@ class _Fetching:
         part = self._shelf.part(item.file, going_on=False)
         try:
             self._egov.fetch_text(item.revision.id, item.form, part)
-            self._fetched.new.append(self._kept(item, part))
         except InputError as error:
             self._failures += 1
             if self._failures == _GIVES_UP:
                 raise
             self._fetched.failed.append((item.file, error))
-        else:
-            self._failures = 0
+            return
+        self._failures = 0
+        try:
+            self._fetched.new.append(self._kept(item, part))
+        except InputError as error:
+            self._shelf.part(item.file, going_on=False)
+            self._fetched.failed.append((item.file, error))
 
     def _kept(self, item: Text, path: Path) -> Kept:
         check_text(path, item.file, item.revision.law_id)

@@ -6,6 +6,7 @@ import ssl
 import zipfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from email.utils import format_datetime
 from ipaddress import ip_address
@@ -308,6 +309,20 @@ def test_laws_are_fetched_by_id_number_and_title(
     asked = [one for one in egov.asked if "law_data" in one]
     assert get(configured(), shelf, "帆船法", form=form).new == []
     assert [one for one in egov.asked if "law_data" in one] == asked
+
+
+def test_a_text_that_cannot_be_read_costs_only_itself(
+    egov: FakeEGov, configured: Configured, shelf: Shelf
+) -> None:
+    # The codes of ministries have letters, too.
+    egov.states += [
+        replace(egov.states[0], id="598M50010D40003_20200401_000000000000000", num="砂丘令"),
+        replace(egov.states[0], id="598AC0000000008_20200401_000000000000000", xml=b"<Law/>"),
+    ]
+    fetched = get(configured(), shelf, "598AC0000000008", "598M50010D40003")
+    assert [one.file for one in fetched.new] == ["598M50010D40003_20200401_000000000000000.xml"]
+    assert [name for name, _ in fetched.failed] == ["598AC0000000008_20200401_000000000000000.xml"]
+    assert not list(shelf.folder.glob(".part*"))
 
 
 def test_the_plan_says_what_would_come(
