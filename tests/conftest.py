@@ -228,7 +228,7 @@ def drawn() -> None:
 def undrawn(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     """No plot is drawn, which takes longest of a report, but in a test that asks for `drawn`."""
     if "drawn" not in request.fixturenames:
-        monkeypatch.setattr("localrag.evaluation.report.plot.plotted", lambda _: "<svg/>")
+        monkeypatch.setattr("localrag.evaluation.report.plotted", lambda _: "<svg/>")
 
 
 @pytest.fixture(scope="session")

@@ -13,6 +13,7 @@ from unicodedata import is_normalized, normalize
 from localrag.corpus.database import Database, Row
 from localrag.corpus.facets import Facets, facets_of
 from localrag.corpus.links import (
+    DELEGATES,
     REFERENCES,
     Connection,
     Definition,
@@ -509,6 +510,20 @@ class Derived(Browsing):
             " JOIN shown ON shown.key = edges.document"
             " WHERE reached.law = ? AND edges.kind = ? ORDER BY shown.key",
             (self._work(law_id), kind),
+        )
+
+    def absent_names(self) -> list[tuple[str, int, int]]:
+        """Names of laws cited but not in the corpus, with their citations and citing laws.
+
+        Among them are words for laws (旧法), and numbers of amending laws. The most cited come
+        first.
+        """
+        kinds = [kind for kind in REFERENCES if kind != DELEGATES]
+        return self._db.rows(
+            "SELECT name, count(*), count(DISTINCT edges.document) FROM edges"  # noqa: S608
+            f" WHERE law IS NULL AND name <> '' AND kind IN ({_marks(kinds)}) AND {_IS_SHOWN}"
+            " GROUP BY name ORDER BY 3 DESC, 2 DESC, name",
+            kinds,
         )
 
 

@@ -73,6 +73,26 @@ class IngestConfig(_Section):
         return self.workers or os.cpu_count() or 1
 
 
+class LawsConfig(_Section):
+    """Where the laws come from (localrag laws)."""
+
+    archive: str = Field(
+        "https://laws.e-gov.go.jp/bulkdownload", description="address of e-Gov's archives"
+    )
+    api: str = Field(
+        "https://laws.e-gov.go.jp/api/2", description="address of e-Gov's API, version 2"
+    )
+    proxy: str = Field(
+        "", description="proxy to e-Gov (http://proxy:8080); empty: as HTTPS_PROXY says"
+    )
+    certificates: str = Field(
+        "", description="file of certificates (PEM) to trust besides the system's"
+    )
+    pause: float = Field(1.0, ge=0, le=60, description="seconds between two requests")
+    timeout: float = Field(60.0, gt=0, description="seconds without a sign of life of e-Gov")
+    tries: int = Field(5, ge=1, le=100, description="failures in a row before it gives up")
+
+
 class RetrievalConfig(_Section):
     """Finding passages."""
 
@@ -239,6 +259,7 @@ class Config(_Section):
     workspace: WorkspaceConfig = WorkspaceConfig()
     journal: JournalConfig = JournalConfig()
     ingest: IngestConfig = IngestConfig()
+    laws: LawsConfig = LawsConfig()
     retrieval: RetrievalConfig = RetrievalConfig()
     method: MethodConfig = MethodConfig()
     chat: ChatConfig = ChatConfig()

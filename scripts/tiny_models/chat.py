@@ -258,7 +258,9 @@ def qwen3_model(path: Path) -> Any:
     from transformers import Qwen3Config, Qwen3Model
 
     header = read_header(path)
-    config = Qwen3Config(
+    # Its arguments are not typed.
+    make: Any = Qwen3Config
+    config = make(
         vocab_size=header.number("vocab_size"),
         hidden_size=header.number("embedding_length"),
         intermediate_size=header.number("feed_forward_length"),
@@ -275,6 +277,7 @@ def qwen3_model(path: Path) -> Any:
         if part in _IN_TRANSFORMERS:
             name = ".".join((*place, _IN_TRANSFORMERS[part], kind))
             weights[name] = torch.from_numpy(np.array(tensor.data))
-    model = Qwen3Model(config).eval()
+    model: Any = Qwen3Model(config)
+    model.eval()
     model.load_state_dict(weights)
     return model

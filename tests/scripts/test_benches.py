@@ -90,6 +90,7 @@ RUNS = {
     "kill evaluation": ["--rounds=1", "--size=4"],
     "kill optimisation": ["--rounds=1", "--size=4", "--calls=6"],
     "incremental": ["--laws=3", "--questions=1", "--workers=1"],
+    "laws_download": ["--laws=5", "--kills=1"],
     "flipped": ["--rounds=1", "--parts", "settings"],
     "full_disk": ["--rounds=1", "--jobs", "update"],
     "fuzz": ["--seconds=0.3", "--parsers", "settings", "--growth-to=4096"],
@@ -238,7 +239,7 @@ def test_it_runs(name, data, work, request, monkeypatch, capsys):
         request.getfixturevalue("small_disk")
     if name == "sockets" and not all(map(can_run, ("strace", "unshare"))):
         pytest.skip("needs strace, and the right to take a network away (Linux)")
-    if name in ("serve", "served_vectors", "check_growth"):
+    if name in ("serve", "served_vectors", "check_growth", "laws_download"):
         request.getfixturevalue("loopback")
     monkeypatch.setenv("LOCALRAG_SHARED_DATA", str(data))
     # Without a vocabulary the models are small.

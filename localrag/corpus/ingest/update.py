@@ -7,7 +7,7 @@ disk before the transaction ends.
 
 import gzip
 import zlib
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from datetime import UTC, date, datetime
@@ -178,6 +178,8 @@ def update(
     *,
     whole: bool = False,
     dry_run: bool = False,
+    repealed: Collection[str] = (),
+    newest_first: bool = False,
     follow_links: bool = False,
     workers: int = 1,
     limits: Limits = Limits(),  # noqa: B008 - immutable
@@ -189,7 +191,8 @@ def update(
     New laws and new states are added, and changed texts replace the old ones. Other documents are
     left alone. Call `index` afterwards. With `whole` the archive has all laws in force: missing
     laws are removed, and so are missing future states. `before` gets the changes; its error cancels
-    them.
+    them. `repealed` names laws to remove. Archives of several days come with the newest first
+    (`newest_first`): earlier texts of a state are passed over.
     """
     started = perf_counter()
     place = workspace.corpus(corpus)
@@ -202,10 +205,11 @@ def update(
         sweep(place, store.last_update)
         report = UpdateReport()
         with suppress(_Left), store.transaction(), keeping_steps(place, number) as keep:
-            made = _Update(store, found, report, keep, on_event)
+            made = _Update(store, found, report, keep, on_event, newest_first=newest_first)
             made.enter(reader, workers)
             if whole:
                 made.remove_lacking()
+            made.remove_repealed(repealed)
             before(report)
             if dry_run or not report.changes:
                 raise _Left
@@ -263,8 +267,11 @@ class _Update:
         report: UpdateReport,
         keep: Callable[[UpdateStep], None],
         on_event: Listener,
+        *,
+        newest_first: bool,
     ) -> None:
         self._store = store
+        self._newest_first = newest_first
         self._walk = found
         self._report = report
         self._keep = keep
@@ -311,7 +318,7 @@ class _Update:
                         self._report.no_laws += 1
             done += file.bytes
             self._watch(READING, done, total)
-        if not self._laws:
+        if self._walk.roots and not self._laws:
             raise InputError(
                 N_("The archive has no law; nothing was changed."),
                 N_("Name e-Gov's zip, or a folder of its XML files."),
@@ -336,11 +343,18 @@ class _Update:
                 elif _day(state) > today and state.state_id not in self._met:
                     self._remove(state, LawChangeKind.WITHDRAWN)
 
+    def remove_repealed(self, laws: Collection[str]) -> None:
+        """Remove laws by id, with all their states."""
+        for law in self._store.laws():
+            if law.law_id in laws:
+                for state in self._store.states(law.law_id):
+                    self._remove(state, LawChangeKind.REPEALED)
+
     def _take(self, rows: DocumentRows, record: FileRecord, *, begun: bool) -> bool:
         """Enter a state of a law; return whether the store has anything of the file now."""
         store = self._store
         if known := self._met.get(rows.id):
-            if known != rows.fingerprint:
+            if known != rows.fingerprint and not self._newest_first:
                 problem = InputError(
                     N_("The archive holds two texts of {id!r}."),
                     N_("The first one was taken."),

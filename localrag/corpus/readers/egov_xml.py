@@ -40,7 +40,8 @@ from localrag.errors import InputError
 from localrag.language import N_
 from localrag_indexes.analysis.normalize import common_year, parse_numeral, parse_year
 
-_LAW_ID = r"\d{3}(?:CONSTITUTION|[A-Z]{1,4}\d{8,11})"
+# The codes of ministries have letters, too: 346M50010D40003.
+_LAW_ID = r"\d{3}(?:CONSTITUTION|[A-Z]{1,4}\d[0-9A-F]{7,10})"
 _FILE_NAME = re.compile(rf"({_LAW_ID})(?:_(\d{{4}})(\d{{2}})(\d{{2}}))?(?:_(\w+))?")
 # In e-Gov's file names: no amending law.
 _NO_AMENDMENT = re.compile("0*")

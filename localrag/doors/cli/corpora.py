@@ -4,7 +4,7 @@ from contextlib import ExitStack, suppress
 from dataclasses import asdict, dataclass
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, cast
+from typing import TYPE_CHECKING, Annotated, TypeVar, cast
 
 import typer
 
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 
     from localrag.corpus.ingest.update import LawChange, UpdateReport
 
+Made = TypeVar("Made")
 
 ListedCorpus = Annotated[
     str,
@@ -462,9 +463,9 @@ def update(
             follow_links=follow_links,
             workers=0,
         )
-        report = _updated(taken, ask=not (yes or dry_run))
+        report = updated(taken, ask=not (yes or dry_run))
     if not as_json:
-        _print_update(opened.name, report)
+        print_update(opened.name, report)
     indexed = None
     if not dry_run:
         # Also without changes: a killed update may have left work.
@@ -479,7 +480,7 @@ def update(
         raise typer.Exit(4)
 
 
-def _updated(update: "Callable[..., UpdateReport]", *, ask: bool) -> "UpdateReport":
+def updated(update: "Callable[..., Made]", *, ask: bool) -> "Made":
     """Run an update, and ask first if laws are removed."""
     from localrag.corpus.ingest.update import REMOVING
     from localrag.doors.cli.render_ingest import shown_events
@@ -505,7 +506,8 @@ def _updated(update: "Callable[..., UpdateReport]", *, ask: bool) -> "UpdateRepo
         return update(before=before, on_event=listener)
 
 
-def _print_update(corpus: str, report: "UpdateReport") -> None:
+def print_update(corpus: str, report: "UpdateReport", undo: str = "") -> None:
+    """Print the changes of an update, and the command to undo it."""
     from localrag.corpus.ingest.update import LawChangeKind
     from localrag.doors.cli.render_ingest import print_failures, print_left_out
 
@@ -527,7 +529,7 @@ def _print_update(corpus: str, report: "UpdateReport") -> None:
     say(_outcome(corpus, report))
     if report.undo_bytes:
         words = _("To undo it: {verb} (needs {size:,.1f} MB on the disk)")
-        verb = f"localrag update --undo --corpus {corpus}"
+        verb = undo or f"localrag update --undo --corpus {corpus}"
         say(words.format(verb=verb, size=report.undo_bytes / 1e6))
 
 

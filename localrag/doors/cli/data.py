@@ -112,9 +112,8 @@ def add(
 def download(context: typer.Context, name: Name, as_json: Json = False) -> None:
     """Fetch the questions of a dataset over the network, from its declared addresses.
 
-    Only this verb and models pull open a connection. Files without an address are named, with what
-    to do. Laws are not fetched: download the archive from e-Gov's pages with a browser, add it with
-    localrag add, and index it.
+    Files without an address are named, with the next step. Laws are not fetched: localrag laws
+    download gets them.
     """
     from localrag.doors.cli.render_data import print_brought
     from localrag.evaluation.datasets.acquiring import download as fetch

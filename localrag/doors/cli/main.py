@@ -161,6 +161,9 @@ PURPOSES = {
         "index": N_("Make a corpus searchable."),
         "update": N_("Bring the laws of a corpus up to date by a newer archive."),
     },
+    "laws": {
+        "laws": N_("Get the laws from e-Gov, and keep them up to date."),
+    },
     "calls": {
         "search": N_("Find the best passages of a corpus for a query."),
         "show": N_(

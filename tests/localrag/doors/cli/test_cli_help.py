@@ -23,6 +23,7 @@ VERBS = [
     "remove",
     "index",
     "update",
+    "laws",
     "search",
     "show",
     "history",
@@ -52,6 +53,7 @@ VERBS = [
     "bundle",
 ]
 GROUPS = {
+    "laws": ["download", "update", "import", "list", "status"],
     "data": ["list", "show", "add", "download"],
     "eval": ["run", "queries", "list", "compare"],
     "optimize": ["queries", "list", "show"],
