@@ -70,7 +70,7 @@ $(WHEELS)/made: | $(VENV)/made
 	@rm $(WHEELS).new/$(LLAMA).tar.gz && mv $(WHEELS).new $(WHEELS)
 	@touch $@
 
-EXTRAS := averitec,bundle,dense,docs,eval,hub,jemhopqa,mcp,ocr,office,optimize,sentence-transformers,serve,wikipedia
+EXTRAS := averitec,bundle,dense,docs,eval,hub,jemhopqa,mcp,ocr,office,optimize,sentence-transformers,serve,watch,wikipedia
 
 $(VENV)/tools: $(VENV)/base
 	@echo "installing the tools of the tests"

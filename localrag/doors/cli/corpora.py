@@ -1,7 +1,10 @@
-"""The verbs `init`, `add`, `list`, `remove`, `index` and `update`: from files to a corpus."""
+"""The verbs `init`, `add`, `list`, `remove`, `index`, `watch`, `update`: files to a corpus."""
 
+import sys
+from collections.abc import Sequence
 from contextlib import ExitStack, suppress
 from dataclasses import asdict, dataclass
+from datetime import datetime
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, TypeVar, cast
@@ -16,12 +19,13 @@ from localrag.doors.cli.terminal import (
     emit,
     emit_all,
     say,
+    say_text,
     table,
     tell,
     tell_note,
 )
 from localrag.doors.session import Corpus, Session
-from localrag.errors import LocalragError, UsageError
+from localrag.errors import BusyError, LocalragError, NotFoundError, UsageError
 from localrag.language import N_, _, aside, colon, ngettext
 
 if TYPE_CHECKING:
@@ -390,6 +394,94 @@ _UNDOING = {
     "withdrawn": N_("back again, a state to come removed by the update"),
 }
 """The same of an update that is taken back."""
+
+
+@verb(
+    app,
+    "watch",
+    examples=[
+        "localrag watch ~/cases --corpus firm",
+        "localrag watch /mnt/share/cases --corpus firm --poll 60",
+        "localrag watch ~/cases --service > ~/.config/systemd/user/localrag-watch.service",
+    ],
+    exit_codes=(0, 2, 3, 5, 7, 130),
+)
+def watch(
+    context: typer.Context,
+    folders: Annotated[
+        list[Path], typer.Argument(metavar="FOLDER", help="Folders, watched to the bottom.")
+    ],
+    every: Annotated[
+        int,
+        typer.Option(
+            "--every",
+            metavar="MINUTES",
+            min=1,
+            help="Look through all files at least this often, changed or not.",
+        ),
+    ] = 10,
+    poll: Annotated[
+        int,
+        typer.Option(
+            "--poll",
+            metavar="SECONDS",
+            min=0,
+            help="For network drives: look for changes this often. 0: the system reports them.",
+        ),
+    ] = 0,
+    service: Annotated[
+        bool,
+        typer.Option("--service", help="Print a unit for systemd with these options, and end."),
+    ] = False,
+    corpus: CorpusName = "",
+) -> None:
+    """New, changed, renamed and removed files follow within seconds, after a burst of changes is
+    over. Only changed files are read. Documents of removed files leave the corpus.
+
+    Files that cannot be read are listed, and tried again after each change. If another process is
+    writing to the corpus, this waits. It ends with Ctrl-C; the next start takes in missed changes.
+    """
+    from localrag.ops.watching import FolderWatch, unit
+
+    session: Session = context.obj
+    if service:
+        say_text(unit(sys.argv))
+        return
+    opened = session.corpus(corpus)
+    with FolderWatch(folders, every * 60, poll) as watched:
+        if watched.polls and not poll:
+            tell_note(_("the system watches no more files; they are looked through instead"))
+        while True:
+            is_done = _follow(opened, folders)
+            watched.wait(None if is_done else _BUSY)
+
+
+# Seconds before another try while another process is writing.
+_BUSY = 30
+
+
+def _follow(corpus: Corpus, folders: Sequence[Path]) -> bool:
+    """Bring a corpus to the state of folders; False if it needs another try soon."""
+    from localrag.doors.cli.render_ingest import shown_events
+
+    # An unmounted drive is gone, or leaves an empty folder: its documents stay.
+    there = [one for one in folders if one.is_dir() and any(one.iterdir())]
+    for folder in folders:
+        if folder not in there:
+            tell_note(_("{path} is empty or gone; its documents stay").format(path=folder))
+    try:
+        with shown_events() as listener:
+            added = corpus.add(*there, prune=True, workers=0, on_event=listener)
+            corpus.index(workers=0, on_event=listener)
+    except (BusyError, NotFoundError) as error:
+        tell_note(str(error))
+        return False
+    if added.added or added.replaced or added.removed:
+        words = _("{time} added {added:,}, changed {changed:,}, removed {removed:,}")
+        time = datetime.now().strftime("%H:%M:%S")
+        numbers = {"added": added.added, "changed": added.replaced, "removed": added.removed}
+        say(words.format(time=time, **numbers))
+    return True
 
 
 @verb(

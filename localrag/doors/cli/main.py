@@ -160,6 +160,7 @@ PURPOSES = {
         "remove": N_("Remove documents from a corpus, or a whole corpus."),
         "index": N_("Make a corpus searchable."),
         "update": N_("Bring the laws of a corpus up to date by a newer archive."),
+        "watch": N_("Keep a corpus like the files of folders, from now on."),
     },
     "laws": {
         "laws": N_("Get the laws from e-Gov, and keep them up to date."),
