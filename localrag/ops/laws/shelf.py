@@ -37,6 +37,8 @@ _STATES = ".states.jsonl"
 CHECKING = N_("checking")
 
 _JAPAN = timezone(timedelta(hours=9))
+# In the morning, the archive is as it was the day before at noon.
+_LAG = timedelta(2)
 _STEP = 1 << 20
 _A_DAY = 86_400
 _STARTS_A_ZIP = b"PK"
@@ -100,7 +102,7 @@ _states = TypeAdapter(tuple[date, str, list[Revision]])
 def through(kept: Iterable[Kept]) -> date | None:
     """The end of the days covered without a gap; None without all laws."""
     files = list(kept)
-    wholes = [one.fetched_on - timedelta(1) for one in files if one.scope == ALL]
+    wholes = [one.fetched_on - _LAG for one in files if one.scope == ALL]
     if not wholes:
         return None
     last, days = max(wholes), {one.day for one in files}
