@@ -25,7 +25,7 @@ from time import time
 from pydantic import TypeAdapter, ValidationError
 
 from localrag.corpus import readers
-from localrag.corpus.durable import flush_folder, locked, make_folder, open_file, storing
+from localrag.corpus.durable import locked, make_folder, open_file, storing
 from localrag.errors import BusyError, InputError
 from localrag.language import N_
 from localrag.ops.laws.types import ALL, Archive, Revision
@@ -177,7 +177,6 @@ class Shelf:
                 os.fsync(file.fileno())
             part.replace(target)
             part.with_name(f"{part.name}.tag").unlink(missing_ok=True)
-            flush_folder(self.folder)
         made = fetched.isoformat(timespec="seconds")
         whole = replace(kept, size=target.stat().st_size, sha256=digest(target), fetched=made)
         self.note(whole)
@@ -260,15 +259,13 @@ def _lines(path: Path) -> list[str]:
 
 
 def _append(path: Path, line: bytes) -> None:
-    """Add a line to a file, on the disk when this returns."""
+    """Add a line to a file; a lost one costs only another check."""
     with storing(path):
         make_folder(path.parent)
         with open_file(path, "ab+") as file:
             file.seek(max(0, file.seek(0, os.SEEK_END) - 1))
             begun = file.read(1) not in (b"", b"\n")
             file.write((b"\n" if begun else b"") + line + b"\n")
-            file.flush()
-            os.fsync(file.fileno())
 
 
 def digest(path: Path) -> str:
