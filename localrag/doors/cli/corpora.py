@@ -68,7 +68,9 @@ def init(context: typer.Context, as_json: Json = False) -> None:
     else:
         say(_("workspace "), (str(workspace.home), "bold"))
         say(
-            _("Next, add documents: "),
+            _("Next, get the laws: "),
+            ("localrag laws download", "bold"),
+            _("; or add documents: "),
             (_("localrag add PATH"), "bold"),
             _(" or "),
             ("--sample", "bold"),

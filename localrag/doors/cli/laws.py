@@ -407,9 +407,8 @@ def _taken(
     from localrag.ops.laws.getting import record_of, take, to_take
 
     remove = repealed if run.remove_repealed else None
-    files = fetched.taken
-    if remove is None:
-        files = to_take(files, record_of(run.corpus.place))
+    known = record_of(run.corpus.place)
+    files = to_take(fetched.taken, known, whole_again=run.remove_repealed)
     if not (files or remove):
         return None
     work = partial(

@@ -178,7 +178,8 @@ def _print_coverage(told: LawsStatus) -> None:
         _say_more(len(told.scopes), SHOWN)
     else:
         say(_("nothing was fetched with localrag laws; later changes at e-Gov are unknown"))
-    if told.days_behind:
+    # Yesterday's changes come with the next update.
+    if (told.days_behind or 0) > 1:
         words = ngettext(
             "{n:,} day since then was not asked for. Run: {verb}",
             "{n:,} days since then were not asked for. Run: {verb}",

@@ -125,15 +125,15 @@ class EGov:
         """Ask for the size of an archive in bytes; None if the server does not say.
 
         Raises:
-            InputError: the server fails.
+            InputError: the connection fails.
         """
         url = self.address(archive)
 
         def ask() -> int | None:
             with self._answer(url, "HEAD", {}) as response:
-                if response.status_code not in (405, 501):  # It knows no HEAD.
-                    self._require_success(response, url)
-                return int(response.headers.get("content-length") or 0) or None
+                told = response.headers.get("content-length", "")
+                is_size = response.status_code == 200 and told.isdecimal()
+                return int(told) if is_size else None
 
         return self._retried(ask)
 

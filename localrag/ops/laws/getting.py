@@ -444,8 +444,8 @@ def _note_taken(
     """Record files as taken, in place of older ones."""
     old, known = _read(place), record_of(place)
     merged = {one.key: one for one in (*known, *taken)}
-    covered = max((one.fetched_on for one in merged.values() if one.scope == ALL), default=date.min)
-    files = tuple(one for one in merged.values() if not one.day or one.day >= covered)
+    covered = through(one for one in merged.values() if not one.day) or date.min
+    files = tuple(one for one in merged.values() if not one.day or one.day > covered)
     update, before = old.update, old.before
     if isinstance(report, UpdateReport) and report.applied:
         with CorpusStore.open(place.store) as store:
@@ -535,15 +535,30 @@ def _has_laws(place: CorpusPaths) -> bool:
         return bool(store.law_states())
 
 
-def to_take(listed: Sequence[Kept], known: Sequence[Kept]) -> list[Kept]:
+def to_take(
+    listed: Sequence[Kept], known: Sequence[Kept], *, whole_again: bool = False
+) -> list[Kept]:
     """The files of a folder still to be taken by a corpus.
 
-    Days covered otherwise are left out.
+    Files older than its texts are left out.
+
+    Args:
+        listed: the files of the folder.
+        known: the files taken before.
+        whole_again: also an archive of all laws taken before, to compare the laws with it.
     """
-    last = through(known)
-    have = {(one.key, one.sha256) for one in known}
-    new = [one for one in listed if one.scope == FILES or (one.key, one.sha256) not in have]
-    return [one for one in new if not (last and one.day and one.file and one.day <= last)]
+    last, have = through(known), {one.key: one for one in known}
+
+    def is_new(one: Kept) -> bool:
+        before = have.get(one.key)
+        if one.scope == ALL:
+            same = before is not None and before.sha256 == one.sha256
+            return (whole_again or not same) and not (last and one.fetched_on <= last)
+        if one.day and one.file:
+            return not (last and one.day <= last)
+        return one.scope == FILES or before is None or before.fetched < one.fetched
+
+    return [one for one in listed if is_new(one)]
 
 
 def carried(path: Path, watch: Stopwatch) -> tuple[Shelf, list[Kept]]:

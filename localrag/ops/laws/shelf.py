@@ -25,7 +25,7 @@ from time import time
 from pydantic import TypeAdapter, ValidationError
 
 from localrag.corpus import readers
-from localrag.corpus.durable import flush_folder, locked, make_folder, open_file, storing
+from localrag.corpus.durable import locked, make_folder, open_file, storing
 from localrag.errors import BusyError, InputError
 from localrag.language import N_
 from localrag.ops.laws.types import ALL, Archive, Revision
@@ -37,6 +37,8 @@ _STATES = ".states.jsonl"
 CHECKING = N_("checking")
 
 _JAPAN = timezone(timedelta(hours=9))
+# In the morning, the archive is as it was the day before at noon.
+_LAG = timedelta(2)
 _STEP = 1 << 20
 _A_DAY = 86_400
 _STARTS_A_ZIP = b"PK"
@@ -100,7 +102,7 @@ _states = TypeAdapter(tuple[date, str, list[Revision]])
 def through(kept: Iterable[Kept]) -> date | None:
     """The end of the days covered without a gap; None without all laws."""
     files = list(kept)
-    wholes = [one.fetched_on - timedelta(1) for one in files if one.scope == ALL]
+    wholes = [one.fetched_on - _LAG for one in files if one.scope == ALL]
     if not wholes:
         return None
     last, days = max(wholes), {one.day for one in files}
@@ -175,7 +177,6 @@ class Shelf:
                 os.fsync(file.fileno())
             part.replace(target)
             part.with_name(f"{part.name}.tag").unlink(missing_ok=True)
-            flush_folder(self.folder)
         made = fetched.isoformat(timespec="seconds")
         whole = replace(kept, size=target.stat().st_size, sha256=digest(target), fetched=made)
         self.note(whole)
@@ -258,15 +259,13 @@ def _lines(path: Path) -> list[str]:
 
 
 def _append(path: Path, line: bytes) -> None:
-    """Add a line to a file, on the disk when this returns."""
+    """Add a line to a file; a lost one costs only another check."""
     with storing(path):
         make_folder(path.parent)
         with open_file(path, "ab+") as file:
             file.seek(max(0, file.seek(0, os.SEEK_END) - 1))
             begun = file.read(1) not in (b"", b"\n")
             file.write((b"\n" if begun else b"") + line + b"\n")
-            file.flush()
-            os.fsync(file.fileno())
 
 
 def digest(path: Path) -> str:

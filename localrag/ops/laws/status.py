@@ -11,9 +11,10 @@ from localrag.ops.laws.shelf import Kept, through, today
 from localrag.ops.laws.types import CATEGORIES
 from localrag.search.finding import names_of
 
-# 民法施行法, 戸籍法施行令, 公証人法施行規則; longer than 同法, 新法 and 本法.
+# 民法施行法, 戸籍法施行令; not 同法, 新法, 本法, nor acts amending others.
 _TITLE = re.compile(
-    r"(?!旧|新|同|本|各|改正[前後]|平成|昭和|令和|大正|明治).{2,}(?:法|法律|令|規則|条例)"
+    r"(?![ぁ-ん]|旧|新|同|本|各|改正[前後]|平成|昭和|令和|大正|明治|.*一部を改正する)"
+    r".{2,}(?:法|法律|令|規則|条例)"
 )
 
 

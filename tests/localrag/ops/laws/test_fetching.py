@@ -345,15 +345,15 @@ def test_the_days_since_are_asked_for(egov: FakeEGov, configured: Configured, sh
     fetched = Fetched()
     with EGov(configured()) as asked:
         items = since([whole], asked, shelf, "xml", fetched)
-        assert [one.file for one in items] == [f"{day(n)}_xml.zip" for n in (3, 2, 1)]
+        assert [one.file for one in items] == [f"{day(n)}_xml.zip" for n in (4, 3, 2, 1)]
         fetch(asked, shelf, items, fetched)
         assert [one.laws for one in fetched.new] == [1]
-        assert fetched.no_change == [(today() - timedelta(n)).isoformat() for n in (3, 2)]
+        assert fetched.no_change == [(today() - timedelta(n)).isoformat() for n in (4, 3, 2)]
         known = [whole, *fetched.taken]
         assert through(known) == today() - timedelta(1)
         # A failing server looks the same: such days are asked for once more.
         again = since(known, asked, shelf, "xml", Fetched())
-        assert [one.file for one in again] == [f"{day(n)}_xml.zip" for n in (3, 2)]
+        assert [one.file for one in again] == [f"{day(n)}_xml.zip" for n in (4, 3, 2)]
         more = fetch(asked, shelf, again, Fetched())
         assert since([*known[:2], *more.taken], asked, shelf, "xml", Fetched()) == []
         old = Kept(ALL, "all_xml.zip", fetched=f"{today() - timedelta(120)}T03:00:00+00:00")
