@@ -38,8 +38,7 @@ class CliOption:
     """The spelling of a field on the command line; other fields are not there.
 
     Attributes:
-        metavar: word for the value.
-        names: names of the option; none for an argument.
+        names: of an option; none for an argument.
         help: text of the command line, if it differs from the description.
         most: largest number, if the command line allows a larger one.
         words: join several words to one text.

@@ -107,10 +107,8 @@ class BackupReport:
     """The content of a backup, or the result of a restore.
 
     Attributes:
-        file: the backup.
         made: ISO date and time (UTC).
-        files, bytes: its size.
-        vanished: files removed while it was made, such as those of a replaced index.
+        vanished: files removed in the meantime, such as those of a replaced index.
         before: the path of the former workspace; None without one.
         tokens: restored tokens of `localrag serve`.
         tokens_left_out: tokens of the backup, ignored because the workspace has its own.
@@ -131,19 +129,13 @@ def back_up(
 ) -> BackupReport:
     """Write a backup; an earlier backup of this name is replaced.
 
-    Only the owner can read the file. A link is replaced, not followed.
-
-    Args:
-        workspace: to back up.
-        target: the file.
-        corpus: only this one, for `restore_corpus`; "" for everything.
-        force: replace any file.
+    Only the owner can read the file. A link is replaced, not followed. With `corpus` it is a
+    backup of this one, for `restore_corpus`. `force` replaces any file.
 
     Raises:
         WorkspaceError: there is no workspace.
         UsageError: the file would be in the workspace, is a folder, or is not a backup.
-        StorageError: it cannot be written, or a file of the workspace cannot be read; the earlier
-            backup stays.
+        StorageError: a file cannot be written or read; the earlier backup stays.
     """
     workspace.require()
     if corpus:
@@ -250,16 +242,10 @@ def _count_tokens(path: Path) -> int:
 
 
 def restore_corpus(workspace: Workspace, source: Path) -> BackupReport:
-    """Put a backup of one corpus into a workspace: all of it, or nothing.
+    """Put a backup of one corpus into a workspace: all of it, or nothing; raises as `restore`.
 
     An existing corpus of this name is renamed with its index, unless it equals the backup (then a
-    killed run had restored it).
-
-    Returns:
-        A report; `before` is the folder of the renamed corpus.
-
-    Raises:
-        as `restore`.
+    killed run had restored it). `before` of the report is the renamed folder.
     """
     workspace.require()
     with _unpacked(workspace, source) as (unpacked, manifest):
@@ -459,12 +445,7 @@ class _Hashing:
 
 
 def _unpack(source: Path, folder: Path) -> _Manifest:
-    """Unpack a backup into a new folder and check it with its manifest.
-
-    Raises:
-        InputError: as `restore`.
-        OSError: the folder cannot be written.
-    """
+    """Unpack a backup into a new folder and check it with its manifest; raises as `restore`."""
     found: dict[str, _File] = {}
     manifest = None
     make_folder(folder)
@@ -567,15 +548,9 @@ def _copied(content: IO[bytes], out: IO[bytes]) -> _File:
 
 
 def _switch(home: Path, unpacked: Path, note: Path) -> Path | None:
-    """Replace the workspace by the folder, keeping its models.
+    """Replace the workspace by the folder, keeping its models; returns its former path.
 
-    Args:
-        home: of the workspace.
-        unpacked: the folder.
-        note: a file with the new path of the workspace, for `_end_switch`.
-
-    Returns:
-        The path of the former workspace.
+    `note` is a file with that path, for `_end_switch`.
     """
     before = _aside(home) if home.exists() else None
     if before is not None:

@@ -72,11 +72,7 @@ class Health(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class HealthFinding:
-    """The result of one check, and its cure, mostly a command.
-
-    Attributes:
-        check: the name of the check in JSON: a kind, and a name if there are several.
-    """
+    """The result of one check, named as in JSON, and its cure, mostly a command."""
 
     check: str
     health: Health

@@ -79,14 +79,7 @@ complete_corpus = completing(Workspace.corpora)
 
 @dataclass(frozen=True)
 class _Option:
-    """A field of a call on the command line.
-
-    Attributes:
-        field: its default and description.
-        typed: its spelling.
-        kind: its type, without bounds and None.
-        bounds: its bounds.
-    """
+    """A field of a call on the command line: its type is without bounds and None."""
 
     field: Field[Any]
     typed: CliOption

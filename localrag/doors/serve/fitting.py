@@ -50,11 +50,9 @@ class RestJson(TypedDict):
 
 
 def fitted(value: dict[str, Any], most: int) -> dict[str, Any]:
-    """Cut a result to a number of characters of JSON; its field `cut` lists the cuts.
+    """Cut a result to `most` characters of JSON; its field `cut` lists the cuts.
 
-    Args:
-        value: the result; it stays unchanged.
-        most: characters; names alone can exceed it.
+    The given value stays unchanged. Names alone can exceed `most`.
     """
     room = most
     for _ in range(_TRIES):
@@ -73,16 +71,13 @@ def fitted(value: dict[str, Any], most: int) -> dict[str, Any]:
 
 
 def rest(value: Any, part: str, start: int, most: int) -> dict[str, Any]:
-    """Part of a list or a text of a result, as `RestJson`.
+    """Part of a list or a text of a result, as `RestJson`; raises LookupError.
 
     Args:
         value: the whole result.
         part: place of the list or text, as in `CutJson`.
         start: first entry or character.
         most: characters of JSON, roughly; at least one entry or character is returned.
-
-    Raises:
-        LookupError: there is no list or text at this place.
     """
     path: list[str | int] = []
     for step in part.split("."):

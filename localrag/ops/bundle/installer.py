@@ -65,13 +65,7 @@ FIRST = N_("Install the bundle that this one was made since, then this one.")
 
 
 class BundleError(Exception):
-    """A bundle cannot be installed.
-
-    Args:
-        cause: one sentence, with the names of `fields` in braces.
-        cure: another sentence.
-        fields: the values in both.
-    """
+    """A bundle cannot be installed; cause and cure are sentences with the names of `fields`."""
 
     exit_code: int = 5
 
@@ -115,8 +109,7 @@ class Bundle:
 
     Attributes:
         digest: SHA-256 of the manifest.
-        signed_by: the public key of minisign that signed it; "" if not signed.
-        manifest: its content.
+        signed_by: the public key of minisign behind the signature; "" if not signed.
     """
 
     digest: str
@@ -164,13 +157,9 @@ class Bundle:
         return (item for item in self.files.items() if item[0].startswith(f"{folder}/"))
 
     def check(self, entries: Iterable[tuple[str, BinaryIO | None]]) -> None:
-        """Compare every file with the manifest.
+        """Compare every file with the manifest; raises Refused.
 
-        Args:
-            entries: paths with their contents; None if not a plain file.
-
-        Raises:
-            Refused: a file is missing, damaged, not listed, or not a plain file.
+        The content of an entry is None if it is not a plain file.
         """
         awaited = {name for name, file in self.files.items() if not file["held"]}
         for name, content in entries:
@@ -247,15 +236,9 @@ def as_said(content: BinaryIO, file: dict[str, Any], copy: BinaryIO | None = Non
 
 
 def verify(folder: Path, key: str = "") -> Bundle:
-    """Check every byte of a bundle folder; runs nothing of it.
+    """Check every byte of a bundle folder; runs nothing of it. Raises Refused, OSError.
 
-    Args:
-        folder: the bundle.
-        key: the required public key, or a file of minisign with it.
-
-    Raises:
-        Refused: it is not a bundle, or does not match its manifest, its signature or `key`.
-        OSError: it cannot be read.
+    `key` is the required public key, or a file of minisign with it.
     """
     if not (folder / MANIFEST).is_file():
         raise no_bundle(folder)
@@ -295,13 +278,8 @@ def _entries(folder: Path) -> Iterator[tuple[str, BinaryIO | None]]:
 def install(folder: Path, target: Path, key: str, tell: Callable[..., object]) -> dict[str, Any]:
     """Check a bundle, install it, try it, then switch to it.
 
-    After a kill the former version, if any, is in use; the next run goes on.
-
-    Args:
-        folder: the bundle.
-        target: folder of the installation; made if missing.
-        key: see `verify`.
-        tell: gets messages with their values.
+    After a kill the former version, if any, is in use; the next run goes on. `tell` gets messages
+    with their values.
 
     Returns:
         The JSON of `localrag.doors.entering`, and ``start``, the path of the command.
@@ -420,11 +398,7 @@ def _interpreter(bundle: Bundle) -> str:
 
 
 def _keep_parts(bundle: Bundle, folder: Path, earlier: Path, parts: Path) -> None:
-    """Copy the files to install and to keep for later bundles, checking them again.
-
-    Raises:
-        Refused: a file has just changed, or belongs to an earlier bundle that is not installed.
-    """
+    """Copy the files to install and to keep for later bundles, checking them again."""
     for name, file in (item for kind in _KEPT for item in bundle.below(kind)):
         goal = parts / name
         goal.parent.mkdir(parents=True, exist_ok=True)
@@ -492,15 +466,9 @@ def _ordered(version: str) -> list[int]:
 
 
 def _run(command: list[str], *, heard: bool = False) -> str:
-    """Run a command without input; returns its standard output.
+    """Run a command without input; returns its standard output. Raises BundleError, OSError.
 
-    Args:
-        command: already checked.
-        heard: show its standard error instead of keeping it for the message.
-
-    Raises:
-        BundleError: it fails; if heard, with its exit code.
-        OSError: the disk is full.
+    If `heard`, its standard error is shown instead of being kept for the message.
     """
     err = None if heard else subprocess.PIPE
     own = {name: value for name, value in os.environ.items() if not name.startswith("LOCALRAG_")}

@@ -43,11 +43,7 @@ _TAG = re.compile(r"manylinux_2_(\d+)_|(manylinux2014)_|(?<![a-z])(linux)_")
 
 @dataclass(frozen=True, slots=True)
 class Project:
-    """Localrag as a project to install.
-
-    Attributes:
-        path: its source or its wheel.
-    """
+    """Localrag as a project to install, by its source or its wheel."""
 
     path: Path
 
@@ -85,19 +81,9 @@ def collect(
 ) -> None:
     """Collect the wheels of localrag, its dependencies and pip.
 
-    Args:
-        project: localrag.
-        extras: of localrag.
-        pythons: versions, as 3.11; an interpreter of each must be installed here.
-        processors: as `platform.machine` names them; for others than this one nothing can be
-            compiled.
-        folder: for the wheels.
-        work: for pip's files, so that a stopped run can go on.
-
-    Raises:
-        UsageError: an interpreter is missing.
-        InputError: pip fails; with its message.
-        OSError: the disk is full.
+    An interpreter of each version (as 3.11) must be installed here. For processors (as
+    `platform.machine` names them) other than this one nothing can be compiled. pip's files are in
+    `work`: a stopped run can go on. Raises UsageError, InputError, OSError.
     """
     common = work / "without-common.cmake"
     common.write_text(_COMMON, encoding="ascii")

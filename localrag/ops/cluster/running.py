@@ -62,9 +62,7 @@ def answers_on(
 class RemoteAnswers:
     """Answers questions on workers; fulfils `localrag.ops.batch.types.AnswerSource`.
 
-    Args:
-        pool: the workers.
-        note: called with each question before it is asked.
+    `note` is called with each question before it is asked.
     """
 
     def __init__(self, pool: Pool, note: Callable[[Query], object] = ignore) -> None:

@@ -195,7 +195,6 @@ class Errand:
     """The work of some workers.
 
     Attributes:
-        opener: opens what does the work.
         workspace: its folder is given to the opener; None if it needs none.
         corpus: is sent if the workers cannot reach the workspace; "" for the models alone.
         config: the settings; they name the models to send.
@@ -208,11 +207,7 @@ class Errand:
 
 
 class Cluster:
-    """A cluster to start workers on.
-
-    Attributes:
-        parallel: pieces of work under way at the same time.
-    """
+    """A cluster to start workers on; `parallel` counts pieces of work at the same time."""
 
     def __init__(self, ray: Any, held: ExitStack, size: int, threads: int, at_once: int) -> None:
         self.parallel = size * at_once
@@ -227,7 +222,7 @@ class Cluster:
     def open(
         cls, address: str, *, workers: int = 0, threads: int = 1, at_once: int = 1
     ) -> Iterator[Self]:
-        """Join a cluster, or start one on this machine.
+        """Join a cluster, or start one on this machine; raises UsageError without Ray.
 
         Args:
             address: of its head node (``host:6379``, ``auto``), or `LOCAL`.
@@ -236,7 +231,6 @@ class Cluster:
             at_once: pieces of work of a worker at the same time.
 
         Raises:
-            UsageError: Ray is not installed.
             NotFoundError: there is no such cluster.
             ModelUnusable: it does not start.
         """
@@ -325,8 +319,7 @@ class _Same:
 class Pool:
     """The workers of one errand; may be used from several threads.
 
-    Attributes:
-        parallel: calls under way at the same time.
+    `parallel` counts calls at the same time.
     """
 
     def __init__(
