@@ -58,8 +58,8 @@ class Narrows:
     """The effect of a filter.
 
     Attributes:
-        field: the field of `Filters` that gets its values.
-        read: what they are in a corpus; raises LocalragError if there is no such value.
+        field: the field of `Filters` with its values.
+        read: the values in a corpus; raises LocalragError for an unknown one.
     """
 
     field: str
@@ -212,7 +212,7 @@ class Call:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Filtered(Call):
-    """Filters, for every call that searches."""
+    """Filters, for every searching call."""
 
     law: Annotated[
         _Several, CliOption(metavar="LAW", names=("--law",)), Narrows("documents", _documents)

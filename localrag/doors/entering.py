@@ -161,7 +161,7 @@ def _sources(session: Session, folder: Path, bundle: Bundle, tell: Tell) -> Iter
 def _unentered(
     folder: str, session: Session, bundle: Bundle
 ) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Files of a folder of the bundle that are not in the workspace yet."""
+    """Files of a folder of the bundle, new to the workspace."""
     noted = _entered_before(session)
     known = set(noted.read_text(encoding="ascii").split()) if noted.exists() else set()
     for path, file in bundle.below(folder):
@@ -216,7 +216,7 @@ def _packages(bundle: Bundle | None) -> dict[str, str]:
 
 
 def _main(folder: Path, home: Path, before: Path) -> int:
-    """The process that the installer starts."""
+    """The process started by the installer."""
     language.use(language.of_environment())
 
     def tell(line: str) -> None:

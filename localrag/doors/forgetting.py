@@ -36,7 +36,7 @@ _CHUNK = 1 << 20
 
 
 def forget_searches(workspace: Workspace) -> None:
-    """Forget the searches that models wrote; they are written again when needed.
+    """Forget the searches written by models; they are written again when needed.
 
     Every other function here does so too, because these searches repeat questions in other words.
 
@@ -156,7 +156,7 @@ def _forget_rows(place: CorpusPaths, documents: Collection[str], layer: DerivedL
 
 
 def _quoting(workspace: Workspace, documents: Collection[str]) -> Iterator[Path | int]:
-    """Batch answers, files of runs and conversations that quote documents."""
+    """Batch answers, files of runs and conversations with quotations of documents."""
     if not documents:
         return
     marks = [json.dumps(id_, ensure_ascii=False)[1:-1].encode() + b"#" for id_ in documents]
@@ -233,7 +233,7 @@ def forget_run(workspace: Workspace, run: str) -> None:
 
 
 def _own_answers(workspace: Workspace, run: Path) -> set[Path]:
-    """The folders of answers that only this evaluation uses."""
+    """The folders of answers used by this evaluation only."""
     own: set[Path] = set()
     others: set[Path] = set()
     for folder, found in recorded(workspace):

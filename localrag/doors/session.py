@@ -83,7 +83,7 @@ class Session:
         return self.workspace.corpora()
 
     def corpus(self, name: str = "") -> "Corpus":
-        """A corpus by name, else that of the settings; its first `add` makes it.
+        """A corpus by name, else the usual one; its first `add` makes it.
 
         Raises:
             UsageError: the name is not valid.

@@ -108,7 +108,7 @@ class BackupReport:
 
     Attributes:
         made: ISO date and time (UTC).
-        vanished: files removed in the meantime, such as those of a replaced index.
+        vanished: files removed in the meantime, such as a replaced index.
         before: the path of the former workspace; None without one.
         tokens: restored tokens of `localrag serve`.
         tokens_left_out: tokens of the backup, ignored because the workspace has its own.
@@ -200,7 +200,7 @@ def _is_backup(path: Path) -> bool:
 
 
 def restore(workspace: Workspace, source: Path) -> BackupReport:
-    """Replace a workspace, which may be missing, by a backup: all of it, or nothing.
+    """Replace a workspace, even a missing one, by a backup: all of it, or nothing.
 
     Models and existing tokens stay. The former content is kept beside it.
 
@@ -299,7 +299,7 @@ def _described(path: Path) -> _File:
 
 
 def _require_idle(workspace: Workspace, name: str) -> None:
-    """Check that nobody writes a corpus; raises BusyError if another process writes it."""
+    """Raise BusyError if another process writes a corpus."""
     if is_locked(workspace.corpus(name).store.with_name(WRITER_LOCK)):
         raise BusyError(
             N_("The corpus {name!r} is being written."),
@@ -550,7 +550,7 @@ def _copied(content: IO[bytes], out: IO[bytes]) -> _File:
 def _switch(home: Path, unpacked: Path, note: Path) -> Path | None:
     """Replace the workspace by the folder, keeping its models; returns its former path.
 
-    `note` is a file with that path, for `_end_switch`.
+    `note` is a file with the path, for `_end_switch`.
     """
     before = _aside(home) if home.exists() else None
     if before is not None:
@@ -572,7 +572,7 @@ def _switch(home: Path, unpacked: Path, note: Path) -> Path | None:
 
 
 def _end_switch(home: Path, note: Path) -> None:
-    """Finish or undo a `_switch` that was killed."""
+    """Finish or undo a killed `_switch`."""
     if not note.exists():
         return
     before = home.with_name(note.read_text(encoding="utf-8"))

@@ -122,7 +122,7 @@ def examine(workspace: Workspace, overrides: Mapping[str, object]) -> Iterator[H
 
 
 def mend(workspace: Workspace) -> Iterator[HealthFinding]:
-    """Write missing checksums of databases again, if marks prove that their content is whole.
+    """Write missing checksums of databases again, if marks prove their content whole.
 
     Another program that opens a database after its writer was killed moves the log into the file.
     Only localrag's SQLite gives these pages a checksum.

@@ -1,4 +1,4 @@
-"""Proof that nothing goes out: a process without a network does the main job.
+"""Proof of silence: a process without a network does the main job.
 
 On Linux the process gets an empty network (``unshare``) if the system allows it. On every system
 its internet sockets are refused and named.

@@ -67,7 +67,7 @@ def verb(
 ) -> Callable[[Callable[..., None]], Callable[..., None]]:
     """Register a function as the verb `name`; its docstring is the help, after the purpose.
 
-    A parameter `call` gets the options of that call (`localrag.doors.calls`), or of a dataclass
+    A parameter `call` gets the options of its type (`localrag.doors.calls`), or of a dataclass
     with options of Typer. `examples` are commands to copy.
     """
 
@@ -95,7 +95,7 @@ def group(
 ) -> typer.Typer:
     """A group of verbs; alone it prints its help.
 
-    `about` is further help. The exit codes are those of all its verbs. `kind` reads its arguments.
+    `about` is further help. `exit_codes` are of all its verbs. `kind` reads its arguments.
     """
     every = N_("Every verb here takes --json.")
     purpose = _purposes()[name]

@@ -160,7 +160,7 @@ def _plain(kind: Any) -> tuple[Any, list[Any]]:
 
 
 def with_options(verb: Callable[..., None]) -> Callable[..., None]:
-    """Replace the parameter `call` of a verb by the options of that call."""
+    """Replace the parameter `call` of a verb by its options."""
     signature = inspect.signature(verb)
     if "call" not in signature.parameters:
         return verb
@@ -190,7 +190,7 @@ def _as_parameter(option: inspect.Parameter | _Option) -> inspect.Parameter:
 
 
 def option_of(call: type[Call], name: str) -> Any:
-    """The option of a call, for a verb without that call."""
+    """The option of a call, for a verb of another one."""
     (info,) = get_args(_as_parameter(_options(call)[name]).annotation)[1:]
     return info
 
@@ -274,7 +274,7 @@ def on(session: Session, as_of: str) -> Session:
 
 
 def unicode(text: str) -> str:
-    """Check that text is valid Unicode, and return it; raises UsageError."""
+    """The same text, if it is valid Unicode; raises UsageError."""
     try:
         text.encode()
     except UnicodeEncodeError as error:

@@ -20,7 +20,7 @@ _OBJECTS = 50_000
 
 
 def run(arguments: Sequence[str] | None = None) -> int:
-    """Run one command line and return its exit code; `arguments` default to those of the process.
+    """Run one command line and return its exit code; `arguments` default to the process's own.
 
     Errors are shown, never raised; the environment variable LOCALRAG_DEBUG=1 adds their traceback.
     """

@@ -247,7 +247,7 @@ class Desk:
             return await anyio.to_thread.run_sync(corpora_of, self.session, names)
 
     async def ready(self) -> int:
-        """Wait for a process that looks things up, and return its number."""
+        """Wait for a process for lookups, and return its number."""
         process: int = await self._look_up(_process)
         return process
 

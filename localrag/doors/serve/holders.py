@@ -90,7 +90,7 @@ class Tokens:
         return found
 
     def add(self, name: str, corpora: Sequence[str]) -> str:
-        """Make a token, in the place of any token of its holder. Only its digest is kept.
+        """Make a token; it replaces any token of its holder. Only its digest is kept.
 
         Without `corpora` it is for all. Raises UsageError, StorageError.
         """
@@ -117,7 +117,7 @@ class Tokens:
         return token
 
     def started(self) -> str:
-        """Make a token for all corpora that ends with this server."""
+        """Make a token for all corpora; it ends with this server."""
         token = secrets.token_urlsafe(_SECRET)
         self._holders[_digest(token)] = Holder(_STARTED)
         return token

@@ -28,7 +28,7 @@ class KnownBatch:
     """A batch begun in a workspace.
 
     Attributes:
-        out, questions: absolute files; `questions` is None for a stream.
+        out, questions: absolute files; `questions` of a stream are None.
         concurrency: requested parallel questions; 0 for the settings.
         started, finished: ISO date and time (UTC); `finished` is "" until the end.
         cause, cure: of an early end by an error; "" otherwise.

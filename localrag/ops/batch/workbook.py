@@ -53,7 +53,7 @@ class BookSheet:
         self._rows.close()
 
     def records(self) -> Iterator[Record]:
-        """Yield the rows that are not empty, each with its number in the sheet."""
+        """Yield the rows with content, each with its number in the sheet."""
         self._rows.seek(0)
         for line in self._rows:
             number, record, problem = json.loads(line)

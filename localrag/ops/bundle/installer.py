@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Check a bundle of localrag and install it where there is no network.
+"""Check a bundle of localrag and install it without a network.
 
 This is the install.py of every bundle. It needs only Python's standard library: no network, no
 compiler, no root. Before anything of the bundle runs, it checks the signature (if any), the name,
@@ -53,7 +53,7 @@ WORDS: dict[str, dict[str, str]] = {}
 
 
 def N_(message: str) -> str:  # noqa: N802 - the mark that gettext's tools look for
-    """Mark a message that is translated later."""
+    """Mark a message for a later translation."""
     return message
 
 
@@ -84,7 +84,7 @@ class Refused(BundleError):  # noqa: N818 - the name says what became of it
 
 
 def damaged(name: str) -> Refused:
-    """The error for a file that does not match the manifest."""
+    """The error for a file other than the manifest says."""
     return Refused(N_("{name} is damaged."), _AGAIN, name=name)
 
 
@@ -159,7 +159,7 @@ class Bundle:
     def check(self, entries: Iterable[tuple[str, BinaryIO | None]]) -> None:
         """Compare every file with the manifest; raises Refused.
 
-        The content of an entry is None if it is not a plain file.
+        An entry without content is not a plain file.
         """
         awaited = {name for name, file in self.files.items() if not file["held"]}
         for name, content in entries:
@@ -195,7 +195,7 @@ def _require_valid(manifest: dict[str, Any]) -> None:
 
 
 def require_plain(name: str) -> None:
-    """Check that a path is inside a bundle; raises Refused."""
+    """Raise Refused if a path leads out of a bundle."""
     folder, *parts = name.split("/")
     odd = not name.isprintable() or set(name) & set('\\:*?"<>|')
     hidden = any(not part or part.startswith((".", "-")) for part in parts)
@@ -204,7 +204,7 @@ def require_plain(name: str) -> None:
 
 
 def _signer(text: bytes, signature: bytes | None, said: str, key: str) -> str:
-    """The key that signed a manifest; "" if it is not signed and need not be. Raises Refused."""
+    """The key of the signature; "" if there is and need be none. Raises Refused."""
     wanted = key or said
     if not wanted and signature is not None:
         raise Refused(
@@ -353,7 +353,7 @@ def installed(version: Path) -> Bundle:
 
 
 def _require_successor(bundle: Bundle, before: Bundle, *, trusted: bool) -> None:
-    """Check that a bundle may replace the installed one; raises Refused."""
+    """Raise Refused if a bundle may not replace the installed one."""
     if _ordered(bundle.version) < _ordered(before.version):
         raise Refused(
             N_("The bundle holds localrag {version}; {before}, which is newer, is installed."),

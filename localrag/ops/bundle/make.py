@@ -175,7 +175,7 @@ def _extras(named: Sequence[str], since: installer.Bundle | None) -> tuple[str, 
 
 
 def minisign_signer(secret: Path, ask: Callable[[], str]) -> Signer:
-    """A signer with a secret key of minisign, whose password `ask` gives; raises UsageError."""
+    """A signer with a secret key of minisign; `ask` gives its password. Raises UsageError."""
     _require_extra()
     import minisign
 
@@ -441,7 +441,7 @@ def _put_in_place(files: Path, target: Path) -> BundleReport:
 
 
 def _pack(files: Path, target: Path, aside: Path) -> None:
-    """Write a tar that begins with the manifest; it grows aside."""
+    """Write a tar, the manifest first; it grows aside."""
     first = [name for name in (installer.MANIFEST, installer.SIGNATURE) if (files / name).exists()]
     found = sorted(
         path.relative_to(files).as_posix() for path in files.rglob("*") if path.is_file()

@@ -54,7 +54,7 @@ def of_wheel(wheel: Path, path: str) -> BundlePart:
 
 
 def as_cyclonedx(version: str, parts: Iterable[BundlePart]) -> str:
-    """The list of parts, as JSON of CycloneDX 1.6; `version` is that of localrag."""
+    """The list of parts, of this version of localrag, as JSON of CycloneDX 1.6."""
     from cyclonedx.model.bom import Bom
     from cyclonedx.model.component import Component, ComponentType
     from cyclonedx.output.json import JsonV1Dot6

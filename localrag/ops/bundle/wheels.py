@@ -64,7 +64,7 @@ class Project:
 
     @property
     def pins(self) -> list[str]:
-        """Options of pip that pin every version, if the source lists them."""
+        """Options of pip with a pin for every version, if the source lists them."""
         pins = self.path / "constraints.txt"
         if not pins.is_file():
             return []
@@ -104,7 +104,7 @@ def collect(
 
 
 def _foreign(version: str, processor: str, folder: Path) -> list[str]:
-    """Options of pip to take wheels for another processor, as old as those of this system."""
+    """Options of pip to take wheels for another processor, as old as this system's."""
     minor = int(platform.libc_ver()[1].split(".")[1])
     tags = [f"manylinux_2_{n}_{processor}" for n in range(5, minor + 1)]
     tags += [f"manylinux2014_{processor}", f"linux_{processor}"]
@@ -169,7 +169,7 @@ def standalone(version: str, folder: Path, work: Path) -> None:
 
 
 def _run(command: list[str], environment: dict[str, str] | None = None) -> None:
-    """Run a command that may reach a network; raises InputError, OSError."""
+    """Run a command, perhaps with a network; raises InputError, OSError."""
     done = subprocess.run(  # noqa: S603 - pip and uv
         command,
         stdin=subprocess.DEVNULL,

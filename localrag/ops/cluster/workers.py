@@ -49,7 +49,7 @@ class CarriedFile:
 
 @dataclass(frozen=True, slots=True)
 class Parcel:
-    """The files of a workspace that some work needs."""
+    """The files of a workspace for some work."""
 
     files: tuple[CarriedFile, ...]
 
@@ -101,7 +101,7 @@ class ReceivedContents:
         self._folder = folder
 
     def lacks(self, parcel: Parcel) -> list[CarriedFile]:
-        """The files whose content is not here, each content once."""
+        """The files without their content here, each content once."""
         lacking = {
             one.digest: one for one in parcel.files if not self._content(one.digest).exists()
         }
@@ -120,7 +120,7 @@ class ReceivedContents:
                     raise ValueError(digest)
 
     def unpacked(self, parcel: Parcel) -> Path:
-        """The workspace of a parcel whose contents are all here; raises StorageError."""
+        """The workspace of a complete parcel; raises StorageError."""
         home = self._folder / "workspaces" / parcel.digest
         if home.exists():
             return home

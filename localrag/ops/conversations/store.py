@@ -50,7 +50,7 @@ class _Kept(_Version):
 
 
 def answer_as_kept(answer: Answer) -> str:
-    """Serialize an answer; passages of its trace lose their text, which is in the corpus."""
+    """Serialize an answer; passages of its trace lose their text: the corpus has it."""
     kept = _Kept(version=_VERSION, answer=replace(answer, trace=_without_texts(answer.trace)))
     return kept.model_dump_json(exclude_defaults=True)
 
