@@ -95,8 +95,8 @@ def forget_documents(
 ) -> Forgotten:
     """Forget documents of a corpus, and traces of removed documents.
 
-    The indexes of the corpus and its layers are deleted as a whole, because their files mix the
-    words of all documents. The undo data of the last update is deleted too. `names` are ids of
+    The indexes of the corpus and its layers are deleted as a whole: they mix the words of all
+    documents. The undo data of the last update is deleted too. `names` are ids of
     documents or names of laws; none to wipe removed ones only. `dry_run` only reports.
 
     Raises:

@@ -207,8 +207,7 @@ def restore(workspace: Workspace, source: Path) -> BackupReport:
     Raises:
         InputError: the file is not a backup, is damaged, or contains foreign files.
         BusyError: a corpus is being written, or another process restores.
-        StorageError: the disk is full or cannot be written, or the folder cannot be moved (a mount
-            point); the workspace is unchanged.
+        StorageError: a disk or a mount point forbids it; the workspace is unchanged.
     """
     home = workspace.home
     with storing(home, _FREE, _CURES):
@@ -244,8 +243,8 @@ def _count_tokens(path: Path) -> int:
 def restore_corpus(workspace: Workspace, source: Path) -> BackupReport:
     """Put a backup of one corpus into a workspace: all of it, or nothing; raises as `restore`.
 
-    An existing corpus of this name is renamed with its index, unless it equals the backup (then a
-    killed run had restored it). `before` of the report is the renamed folder.
+    An existing corpus of this name is renamed with its index. If it equals the backup, a killed
+    run had restored it. `before` of the report is the renamed folder.
     """
     workspace.require()
     with _unpacked(workspace, source) as (unpacked, manifest):

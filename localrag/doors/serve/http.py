@@ -63,8 +63,8 @@ def serve(
     Args:
         session: workspace and settings.
         on_start: gets the address, and the token made for this start or "".
-        socket: path of a Unix socket for the owner alone, without a token; otherwise the server
-            listens on the address of the settings, and every client needs one.
+        socket: path of a Unix socket for the owner alone, without a token. Otherwise the server
+            listens on the address of the settings.
     """
     settings = session.config().serve
     tokens = Tokens(session.workspace.tokens)

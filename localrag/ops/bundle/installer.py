@@ -2,8 +2,8 @@
 """Check a bundle of localrag and install it without a network.
 
 This is the install.py of every bundle. It needs only Python's standard library: no network, no
-compiler, no root. Before anything of the bundle runs, it checks the signature (if any), the name,
-size and SHA-256 of every file, and the machine.
+compiler, no root. It checks the signature (if any), every file, and the machine first; then
+something of the bundle runs.
 
 The folder of an installation:
 

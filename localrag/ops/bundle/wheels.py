@@ -1,8 +1,8 @@
 """The packages of a bundle, downloaded or compiled by pip in processes of its own.
 
 Only this part of a bundle uses a network, as pip is configured. Compiled packages use no special
-instructions of this processor and no library that a fresh system may not have (llama.cpp is built
-without OpenMP).
+instructions of this processor. They need no library beyond a fresh system's: llama.cpp is built
+without OpenMP.
 """
 
 import errno
