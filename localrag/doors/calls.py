@@ -264,11 +264,7 @@ def _narrowing(call: type[Filtered]) -> dict[str, Narrows]:
 
 
 def filtered(given: Mapping[str, object]) -> Filtered:
-    """Read filters by name, as Python gives them; a text counts as a list of one.
-
-    Raises:
-        UsageError: a name or a value is wrong.
-    """
+    """Read filters by name, as Python gives them; a text is a list of one. Raises UsageError."""
     known = {one.name: one for one in fields(Filtered) if one.name in _narrowing(Filtered)}
     values: dict[str, object] = {}
     for name, value in given.items():

@@ -83,11 +83,7 @@ class Session:
         return self.workspace.corpora()
 
     def corpus(self, name: str = "") -> "Corpus":
-        """A corpus by name, else the usual one; its first `add` makes it.
-
-        Raises:
-            UsageError: the name is not valid.
-        """
+        """A corpus by name, else the usual one; its first `add` makes it. Raises UsageError."""
         return Corpus(self, name or self.config().corpus)
 
 

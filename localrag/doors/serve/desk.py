@@ -294,11 +294,7 @@ class Desk:
                 self._seats.append(seat)
 
     async def embed(self, texts: Sequence[str], *, queries: bool) -> "Vectors":
-        """Embed texts, as questions or as passages, with the model of the settings.
-
-        Raises:
-            Refused: no model can be used.
-        """
+        """Embed texts, as questions or passages, with the model of the settings; raises Refused."""
         with _refusals():
             return await anyio.to_thread.run_sync(
                 partial(self._embed, texts, queries=queries), limiter=self._answering

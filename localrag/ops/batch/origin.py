@@ -117,11 +117,7 @@ def writes(config: Config) -> bool:
 
 
 def weights(workspace: Workspace, config: Config, section: str) -> dict[str, object]:
-    """Describe the model of a section, as ``chat.weights``; nothing for one behind a server.
-
-    Raises:
-        ModelUnusable: the model is not installed.
-    """
+    """Describe the model of a section, as ``chat.weights``, unless a server has it."""
     name = getattr(getattr(config, section), "model", "")
     with named():
         if name in ("", OFF) or named_runtime(name):

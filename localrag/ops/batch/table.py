@@ -204,10 +204,9 @@ class QuestionTable:
 
 @contextmanager
 def open_table(source: Path | IO[bytes], aside: Path | None = None) -> Iterator[QuestionTable]:
-    """Open a table of questions; a stream is copied to an unnamed file in `aside` if necessary.
+    """Open a table of questions; raises NotFoundError.
 
-    Raises:
-        NotFoundError: there is no such file, or it cannot be read.
+    A stream is copied to an unnamed file in `aside` if necessary.
     """
     name = str(source) if isinstance(source, Path) else _("The standard input")
     with ExitStack() as stack:

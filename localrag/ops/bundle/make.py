@@ -242,11 +242,7 @@ def _begin(
     models: list[InstalledModel],
     since: installer.Bundle | None,
 ) -> None:
-    """Make the folder of a growing bundle; half-written files of a killed run are removed.
-
-    Raises:
-        UsageError: it has the beginning of another bundle.
-    """
+    """Make the folder of a growing bundle, without half-written files of a killed run."""
     chosen = asdict(contents)
     chosen["models"] = [model.id for model in models]
     chosen["since"] = since.digest if since else ""

@@ -147,12 +147,7 @@ def glibc(wheels: Iterable[str]) -> str:
 
 
 def standalone(version: str, folder: Path, work: Path) -> None:
-    """Write a self-contained Python, as an archive for the installer.
-
-    Raises:
-        UsageError: uv, which downloads it, is not installed.
-        InputError: uv fails; with its message.
-    """
+    """Write a self-contained Python from uv, as an archive; raises UsageError, InputError."""
     uv = shutil.which("uv")
     if uv is None:
         raise UsageError(

@@ -55,11 +55,7 @@ class Parcel:
 
     @classmethod
     def of(cls, workspace: Workspace, corpus: str, config: Config) -> "Parcel":
-        """List the files for questions about a corpus, or for models alone if `corpus` is "".
-
-        Raises:
-            StorageError: a file cannot be read.
-        """
+        """List the files for questions about a corpus, or for models alone if `corpus` is ""."""
         wanted = [workspace.prompts]
         if corpus:
             place = workspace.corpus(corpus)
@@ -141,11 +137,7 @@ class ReceivedContents:
 
 @contextmanager
 def marked(workspace: Workspace) -> Iterator[str]:
-    """Put a file with a random name into a workspace for a while; yield its path within.
-
-    Raises:
-        StorageError: it cannot be written.
-    """
+    """Put a file with a random name into a workspace for a while; yield its path within."""
     path = workspace.runs / "cluster" / secrets.token_hex(16)
     with storing(path):
         make_folder(path.parent)
@@ -285,11 +277,7 @@ class Cluster:
             yield cls(ray, held, size, threads, at_once)
 
     def pool(self, errand: Errand) -> "Pool":
-        """Start workers and wait for the first; they end with the cluster at the latest.
-
-        Raises:
-            LocalragError: the error of the opener.
-        """
+        """Start workers and wait for the first; they end with the cluster at the latest."""
         mark = ""
         if errand.workspace is not None:
             mark = self._held.enter_context(marked(errand.workspace))
