@@ -38,8 +38,7 @@ class CliOption:
     """The spelling of a field on the command line; other fields are not there.
 
     Attributes:
-        metavar: word for the value.
-        names: names of the option; none for an argument.
+        names: of an option; none for an argument.
         help: text of the command line, if it differs from the description.
         most: largest number, if the command line allows a larger one.
         words: join several words to one text.
@@ -59,8 +58,8 @@ class Narrows:
     """The effect of a filter.
 
     Attributes:
-        field: the field of `Filters` that gets its values.
-        read: what they are in a corpus; raises LocalragError if there is no such value.
+        field: the field of `Filters` with its values.
+        read: the values in a corpus; raises LocalragError for an unknown one.
     """
 
     field: str
@@ -219,7 +218,7 @@ class Call:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Filtered(Call):
-    """Filters, for every call that searches."""
+    """Filters, for every searching call."""
 
     law: Annotated[
         _Several,
@@ -277,11 +276,7 @@ def _narrowing(call: type[Filtered]) -> list[tuple[str, Narrows]]:
 
 
 def filtered(given: Mapping[str, object]) -> Filtered:
-    """Read filters by name, as Python gives them; a text counts as a list of one.
-
-    Raises:
-        UsageError: a name or a value is wrong.
-    """
+    """Read filters by name, as Python gives them; a text is a list of one. Raises UsageError."""
     narrowing = dict(_narrowing(Filtered))
     known = {one.name: one for one in fields(Filtered) if one.name in narrowing}
     values: dict[str, object] = {}

@@ -75,11 +75,7 @@ class Health(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class HealthFinding:
-    """The result of one check, and its cure, mostly a command.
-
-    Attributes:
-        check: the name of the check in JSON: a kind, and a name if there are several.
-    """
+    """The result of one check, named as in JSON, and its cure, mostly a command."""
 
     check: str
     health: Health
@@ -131,7 +127,7 @@ def examine(workspace: Workspace, overrides: Mapping[str, object]) -> Iterator[H
 
 
 def mend(workspace: Workspace) -> Iterator[HealthFinding]:
-    """Write missing checksums of databases again, if marks prove that their content is whole.
+    """Write missing checksums of databases again, if marks prove their content whole.
 
     Another program that opens a database after its writer was killed moves the log into the file.
     Only localrag's SQLite gives these pages a checksum.

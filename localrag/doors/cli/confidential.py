@@ -233,7 +233,7 @@ def forget(
 
 
 def _forget(workspace: Workspace, call: ForgetOptions) -> tuple[Path, list[Path]]:
-    """Forget what is named; gives its file or folder, and the answers that quote it."""
+    """Forget one thing; gives its file or folder, and the answers quoting it."""
     from localrag.doors import forgetting
 
     if call.conversation:

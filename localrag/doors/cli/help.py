@@ -116,7 +116,7 @@ class _Explained:
         return rest
 
     def make_parser(self, ctx: "Context") -> Any:
-        """A parser that refuses an option given twice: the last value would silently win."""
+        """A parser without repeated options: the last value would silently win."""
         parser = super().make_parser(ctx)  # type: ignore[misc]
         if not ctx.resilient_parsing:
             parser.parse_args = partial(_parsed_once, parser.parse_args)
@@ -143,7 +143,7 @@ def short(verb: Any) -> str:
 
 
 def _require_readable(values: Iterable[object]) -> None:
-    """Refuse files and folders that exist and cannot be read; raises UsageError."""
+    """Refuse existing, unreadable files and folders; raises UsageError."""
     for value in values:
         for path in value if isinstance(value, list | tuple) else [value]:
             if isinstance(path, Path) and _may(os.F_OK, path) and not _may(os.R_OK, path):

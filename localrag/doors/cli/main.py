@@ -67,14 +67,8 @@ def verb(
 ) -> Callable[[Callable[..., None]], Callable[..., None]]:
     """Register a function as the verb `name`; its docstring is the help, after the purpose.
 
-    A parameter `call` gets the options of that call (`localrag.doors.calls`), or of a dataclass
-    with options of Typer.
-
-    Args:
-        app: the command line, or a group.
-        name: name of the verb.
-        examples: commands to copy.
-        exit_codes: its exit codes.
+    A parameter `call` gets the options of its type (`localrag.doors.calls`), or of a dataclass
+    with options of Typer. `examples` are commands to copy.
     """
 
     def register(function: Callable[..., None]) -> Callable[..., None]:
@@ -101,12 +95,7 @@ def group(
 ) -> typer.Typer:
     """A group of verbs; alone it prints its help.
 
-    Args:
-        name: name of the group.
-        about: further help.
-        examples: commands to copy.
-        exit_codes: exit codes of all its verbs.
-        kind: how it reads its arguments.
+    `about` is further help. `exit_codes` are of all its verbs. `kind` reads its arguments.
     """
     every = N_("Every verb here takes --json.")
     purpose = _purposes()[name]

@@ -79,14 +79,7 @@ complete_corpus = completing(Workspace.corpora)
 
 @dataclass(frozen=True)
 class _Option:
-    """A field of a call on the command line.
-
-    Attributes:
-        field: its default and description.
-        typed: its spelling.
-        kind: its type, without bounds and None.
-        bounds: its bounds.
-    """
+    """A field of a call on the command line: its type is without bounds and None."""
 
     field: Field[Any]
     typed: CliOption
@@ -173,7 +166,7 @@ def _plain(kind: Any) -> tuple[Any, list[Any]]:
 
 
 def with_options(verb: Callable[..., None]) -> Callable[..., None]:
-    """Replace the parameter `call` of a verb by the options of that call."""
+    """Replace the parameter `call` of a verb by its options."""
     signature = inspect.signature(verb)
     if "call" not in signature.parameters:
         return verb
@@ -203,7 +196,7 @@ def _as_parameter(option: inspect.Parameter | _Option) -> inspect.Parameter:
 
 
 def option_of(call: type[Call], name: str) -> Any:
-    """The option of a call, for a verb without that call."""
+    """The option of a call, for a verb of another one."""
     (info,) = get_args(_as_parameter(_options(call)[name]).annotation)[1:]
     return info
 
@@ -287,7 +280,7 @@ def on(session: Session, as_of: str) -> Session:
 
 
 def unicode(text: str) -> str:
-    """Check that text is valid Unicode, and return it; raises UsageError."""
+    """The same text, if it is valid Unicode; raises UsageError."""
     try:
         text.encode()
     except UnicodeEncodeError as error:

@@ -301,11 +301,7 @@ def doctor(
 
 
 def _prove_offline(*, as_json: bool) -> None:
-    """Print the steps without a network.
-
-    Raises:
-        typer.Exit: something failed there, or tried to go out.
-    """
+    """Print the steps without a network; raises typer.Exit if one failed or tried to go out."""
     from localrag.ops.offline import STEPS, prove
 
     proof = prove()

@@ -54,7 +54,6 @@ class Refusing(Exception):  # noqa: N818 - it says what is done
 
     Attributes:
         status: HTTP status.
-        refusal: the reason.
         retry_after: seconds until another try makes sense; 0 for never.
     """
 
@@ -88,7 +87,6 @@ class Rules:
         patience: seconds for a client to send a request or take a piece of the reply.
         of_owner: only the account of this process reaches the door.
         open: paths without a token.
-        log_questions: write questions to the log.
     """
 
     tokens: Tokens
@@ -128,7 +126,7 @@ class RequestNote:
         id: name of the request, in the reply and in the log.
         holder: the client.
         asked: words of the request, for the log.
-        problem: the problem, with its paths.
+        problem: with its paths.
     """
 
     id: str
@@ -159,12 +157,8 @@ async def sent(request: Request, kind: type[_Sent]) -> _Sent:
 class Guard:
     """Checks every request of a door, and completes every reply.
 
-    Args:
-        app: handles the requests.
-        rules: rules of the door.
-        refuse: makes the reply to a refused request.
-        count: given route, status and seconds of each request.
-        sessions: sessions of browsers.
+    `refuse` makes the reply to a refused request. `count` gets route, status and seconds of each
+    request.
     """
 
     def __init__(

@@ -133,16 +133,8 @@ def serve_http(
 ) -> None:
     """Speak the protocol over HTTP, at ``/mcp``, on this machine alone.
 
-    Args:
-        session: workspace and settings.
-        port: port of the loopback address, with tokens; 0 for any free one.
-        on_start: given the address, and the token made for this start or "".
-        socket: path of a Unix socket for the owner alone, without a token; it replaces the port.
-
-    Raises:
-        UsageError: the port or the socket cannot be used.
-        StorageError: the folder of the socket cannot be made.
-        ConfigError: the settings or the tokens are not valid.
+    `port` is one of the loopback address, with tokens, 0 for any free one. For the others and the
+    errors see `localrag.doors.serve.http.serve`.
     """
     settings = session.config().serve.model_copy(update={"host": LOOPBACK, "proxy": ""})
     tokens = Tokens(session.workspace.tokens)
@@ -167,14 +159,7 @@ def serve_http(
 def application(
     desk: Desk, settings: ServeConfig, tokens: Tokens, *, of_owner: bool = False
 ) -> ASGIApp:
-    """The protocol over HTTP, behind the guard.
-
-    Args:
-        desk: open desk.
-        settings: limits.
-        tokens: a client needs one of them, except at the owner's door.
-        of_owner: only the account of this process reaches the door.
-    """
+    """The protocol over HTTP, behind the guard; for `tokens` and `of_owner` see `Rules`."""
     # The guard checks names and sizes.
     unchecked = TransportSecuritySettings(enable_dns_rebinding_protection=False)
     app = server_of(desk).streamable_http_app(

@@ -1,4 +1,4 @@
-"""The OpenAI protocol: chat completions that are answers, embeddings, models.
+"""The OpenAI protocol: answers as chat completions, embeddings, models.
 
 A corpus is a model, ``localrag/main``. The last message is the question; earlier messages of the
 user are its context. Messages of tools are skipped. The reply is the answer in Markdown, with the

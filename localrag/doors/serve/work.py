@@ -78,13 +78,7 @@ _LINKS = 50
 
 @dataclass(frozen=True)
 class Work:
-    """One kind of call.
-
-    Attributes:
-        takes: class of the call.
-        gives: type of the result, as JSON.
-        do: does the work; raises `LocalragError`.
-    """
+    """One kind of call: its class, the type of its JSON, and the function for it."""
 
     takes: type[Call]
     gives: Any
@@ -219,7 +213,7 @@ class Refusal:
 
     Attributes:
         kind: name of the error.
-        cause, cure: cause and cure, without paths.
+        cause, cure: without paths.
         code: exit code of the command line.
         transient: the same call can succeed later.
         within: the words with paths, for the log, or "".

@@ -110,7 +110,7 @@ def _outcome(row: Row, answers: AnswerSource, watch: Watch) -> RowOutcome:
 
 
 def settled(outcomes: Iterable[RowOutcome]) -> Iterator[RowOutcome]:
-    """Yield the outcomes to be written; raise an error of the whole batch. Raises Exception.
+    """Yield the outcomes to be written; raise an error of the whole batch.
 
     A possible error of the batch is held back until another outcome disproves it. If the batch
     stops, the held rows are not written and will be asked later.

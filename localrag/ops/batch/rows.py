@@ -383,7 +383,7 @@ class AnswerFile:
             yield
 
     def append(self, outcome: RowOutcome) -> None:
-        """Write an outcome so that no kill can lose it; raises `StorageError`."""
+        """Write an outcome, safe from any kill; raises `StorageError`."""
         offset = self._journal.end
         try:
             self._journal.append(written(outcome))

@@ -53,7 +53,7 @@ class BookSheet:
         self._rows.close()
 
     def records(self) -> Iterator[Record]:
-        """Yield the rows that are not empty, each with its number in the sheet."""
+        """Yield the rows with content, each with its number in the sheet."""
         self._rows.seek(0)
         for line in self._rows:
             number, record, problem = json.loads(line)
@@ -64,9 +64,7 @@ class BookSheet:
 def unpack(stream: IO[bytes], name: str, aside: Path | None = None) -> BookSheet:
     """Find the only visible sheet with questions and write its rows to a temporary file.
 
-    Raises:
-        InputError: openpyxl is missing; the file is encrypted, damaged or too large; no sheet has
-            questions, or several have; or too many rows are empty.
+    Raises InputError: openpyxl is missing; the file is unreadable; or the sheet is unclear.
     """
     with opened_workbook(stream, name, aside) as opened:
         return _unpacked(opened.values, opened.formulas, name, aside)

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""Check a bundle of localrag and install it where there is no network.
+"""Check a bundle of localrag and install it without a network.
 
 This is the install.py of every bundle. It needs only Python's standard library: no network, no
-compiler, no root. Before anything of the bundle runs, it checks the signature (if any), the name,
-size and SHA-256 of every file, and the machine.
+compiler, no root. It checks the signature (if any), every file, and the machine first; then
+something of the bundle runs.
 
 The folder of an installation:
 
@@ -53,7 +53,7 @@ WORDS: dict[str, dict[str, str]] = {}
 
 
 def N_(message: str) -> str:  # noqa: N802 - the mark that gettext's tools look for
-    """Mark a message that is translated later."""
+    """Mark a message for a later translation."""
     return message
 
 
@@ -65,13 +65,7 @@ FIRST = N_("Install the bundle that this one was made since, then this one.")
 
 
 class BundleError(Exception):
-    """A bundle cannot be installed.
-
-    Args:
-        cause: one sentence, with the names of `fields` in braces.
-        cure: another sentence.
-        fields: the values in both.
-    """
+    """A bundle cannot be installed; cause and cure are sentences with the names of `fields`."""
 
     exit_code: int = 5
 
@@ -90,7 +84,7 @@ class Refused(BundleError):  # noqa: N818 - the name says what became of it
 
 
 def damaged(name: str) -> Refused:
-    """The error for a file that does not match the manifest."""
+    """The error for a file other than the manifest says."""
     return Refused(N_("{name} is damaged."), _AGAIN, name=name)
 
 
@@ -115,8 +109,7 @@ class Bundle:
 
     Attributes:
         digest: SHA-256 of the manifest.
-        signed_by: the public key of minisign that signed it; "" if not signed.
-        manifest: its content.
+        signed_by: the public key of minisign behind the signature; "" if not signed.
     """
 
     digest: str
@@ -164,13 +157,9 @@ class Bundle:
         return (item for item in self.files.items() if item[0].startswith(f"{folder}/"))
 
     def check(self, entries: Iterable[tuple[str, BinaryIO | None]]) -> None:
-        """Compare every file with the manifest.
+        """Compare every file with the manifest; raises Refused.
 
-        Args:
-            entries: paths with their contents; None if not a plain file.
-
-        Raises:
-            Refused: a file is missing, damaged, not listed, or not a plain file.
+        An entry without content is not a plain file.
         """
         awaited = {name for name, file in self.files.items() if not file["held"]}
         for name, content in entries:
@@ -206,7 +195,7 @@ def _require_valid(manifest: dict[str, Any]) -> None:
 
 
 def require_plain(name: str) -> None:
-    """Check that a path is inside a bundle; raises Refused."""
+    """Raise Refused if a path leads out of a bundle."""
     folder, *parts = name.split("/")
     odd = not name.isprintable() or set(name) & set('\\:*?"<>|')
     hidden = any(not part or part.startswith((".", "-")) for part in parts)
@@ -215,7 +204,7 @@ def require_plain(name: str) -> None:
 
 
 def _signer(text: bytes, signature: bytes | None, said: str, key: str) -> str:
-    """The key that signed a manifest; "" if it is not signed and need not be. Raises Refused."""
+    """The key of the signature; "" if there is and need be none. Raises Refused."""
     wanted = key or said
     if not wanted and signature is not None:
         raise Refused(
@@ -247,15 +236,9 @@ def as_said(content: BinaryIO, file: dict[str, Any], copy: BinaryIO | None = Non
 
 
 def verify(folder: Path, key: str = "") -> Bundle:
-    """Check every byte of a bundle folder; runs nothing of it.
+    """Check every byte of a bundle folder; runs nothing of it. Raises Refused, OSError.
 
-    Args:
-        folder: the bundle.
-        key: the required public key, or a file of minisign with it.
-
-    Raises:
-        Refused: it is not a bundle, or does not match its manifest, its signature or `key`.
-        OSError: it cannot be read.
+    `key` is the required public key, or a file of minisign with it.
     """
     if not (folder / MANIFEST).is_file():
         raise no_bundle(folder)
@@ -295,13 +278,8 @@ def _entries(folder: Path) -> Iterator[tuple[str, BinaryIO | None]]:
 def install(folder: Path, target: Path, key: str, tell: Callable[..., object]) -> dict[str, Any]:
     """Check a bundle, install it, try it, then switch to it.
 
-    After a kill the former version, if any, is in use; the next run goes on.
-
-    Args:
-        folder: the bundle.
-        target: folder of the installation; made if missing.
-        key: see `verify`.
-        tell: gets messages with their values.
+    After a kill the former version, if any, is in use; the next run goes on. `tell` gets messages
+    with their values.
 
     Returns:
         The JSON of `localrag.doors.entering`, and ``start``, the path of the command.
@@ -375,7 +353,7 @@ def installed(version: Path) -> Bundle:
 
 
 def _require_successor(bundle: Bundle, before: Bundle, *, trusted: bool) -> None:
-    """Check that a bundle may replace the installed one; raises Refused."""
+    """Raise Refused if a bundle may not replace the installed one."""
     if _ordered(bundle.version) < _ordered(before.version):
         raise Refused(
             N_("The bundle holds localrag {version}; {before}, which is newer, is installed."),
@@ -420,11 +398,7 @@ def _interpreter(bundle: Bundle) -> str:
 
 
 def _keep_parts(bundle: Bundle, folder: Path, earlier: Path, parts: Path) -> None:
-    """Copy the files to install and to keep for later bundles, checking them again.
-
-    Raises:
-        Refused: a file has just changed, or belongs to an earlier bundle that is not installed.
-    """
+    """Copy the files to install and to keep for later bundles, checking them again."""
     for name, file in (item for kind in _KEPT for item in bundle.below(kind)):
         goal = parts / name
         goal.parent.mkdir(parents=True, exist_ok=True)
@@ -492,15 +466,9 @@ def _ordered(version: str) -> list[int]:
 
 
 def _run(command: list[str], *, heard: bool = False) -> str:
-    """Run a command without input; returns its standard output.
+    """Run a command without input; returns its standard output. Raises BundleError, OSError.
 
-    Args:
-        command: already checked.
-        heard: show its standard error instead of keeping it for the message.
-
-    Raises:
-        BundleError: it fails; if heard, with its exit code.
-        OSError: the disk is full.
+    If `heard`, its standard error is shown instead of being kept for the message.
     """
     err = None if heard else subprocess.PIPE
     own = {name: value for name, value in os.environ.items() if not name.startswith("LOCALRAG_")}

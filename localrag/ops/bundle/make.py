@@ -50,10 +50,8 @@ class BundleContents:
     """The contents of a bundle.
 
     Attributes:
-        extras: of localrag.
         pythons: versions, as 3.11.
         processors: as `platform.machine` names them.
-        models: names of installed models.
         corpora: names; with their indexes.
         sources: files or folders to add on the workstation, each with the name of the corpus.
         settings: a settings file for a new workspace; None sets the first model of each kind.
@@ -74,12 +72,7 @@ class BundleContents:
 
 @dataclass(frozen=True, slots=True)
 class Signer:
-    """Signs in the format of minisign.
-
-    Attributes:
-        public: the public key, in base64.
-        sign: returns the signature of a text.
-    """
+    """Signs in the format of minisign; the public key is in base64."""
 
     public: str
     sign: Callable[[bytes], bytes]
@@ -87,12 +80,10 @@ class Signer:
 
 @dataclass(frozen=True, slots=True)
 class BundleReport:
-    """The bundle that was made.
+    """The bundle as made.
 
     Attributes:
-        path: of the folder or the tar.
         digest: SHA-256 of its manifest.
-        files, bytes: its size.
         held: number of files left to the earlier bundle.
         signed_by: a public key; "" if not signed.
         unlicensed: files without a stated licence.
@@ -119,14 +110,8 @@ def make(
 ) -> BundleReport:
     """Make a bundle.
 
-    Args:
-        workspace: source of models and corpora.
-        target: the folder to make, or a file if its name ends in ``.tar``.
-        contents: of the bundle.
-        project: localrag.
-        since: a bundle installed on the workstation; unchanged files are left out.
-        signer: signs the bundle.
-        tell: gets the progress.
+    A `target` with the ending ``.tar`` is a file, else a folder. Files unchanged since a bundle
+    installed on the workstation (`since`) are left out.
 
     Raises:
         UsageError: the name exists, or the contents are impossible.
@@ -190,15 +175,7 @@ def _extras(named: Sequence[str], since: installer.Bundle | None) -> tuple[str, 
 
 
 def minisign_signer(secret: Path, ask: Callable[[], str]) -> Signer:
-    """A signer with a secret key of minisign.
-
-    Args:
-        secret: file of the key.
-        ask: asks for its password, if it has one.
-
-    Raises:
-        UsageError: the file is not such a key, or the password is wrong.
-    """
+    """A signer with a secret key of minisign; `ask` gives its password. Raises UsageError."""
     _require_extra()
     import minisign
 
@@ -265,11 +242,7 @@ def _begin(
     models: list[InstalledModel],
     since: installer.Bundle | None,
 ) -> None:
-    """Make the folder of a growing bundle; half-written files of a killed run are removed.
-
-    Raises:
-        UsageError: it has the beginning of another bundle.
-    """
+    """Make the folder of a growing bundle, without half-written files of a killed run."""
     chosen = asdict(contents)
     chosen["models"] = [model.id for model in models]
     chosen["since"] = since.digest if since else ""
@@ -464,7 +437,7 @@ def _put_in_place(files: Path, target: Path) -> BundleReport:
 
 
 def _pack(files: Path, target: Path, aside: Path) -> None:
-    """Write a tar that begins with the manifest; it grows aside."""
+    """Write a tar, the manifest first; it grows aside."""
     first = [name for name in (installer.MANIFEST, installer.SIGNATURE) if (files / name).exists()]
     found = sorted(
         path.relative_to(files).as_posix() for path in files.rglob("*") if path.is_file()

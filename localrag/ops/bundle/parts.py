@@ -19,12 +19,8 @@ _LICENSED = "License :: "
 class BundlePart:
     """A file of a bundle from another maker.
 
-    Attributes:
-        path: in the bundle.
-        kind: of the part.
-        name, version: "" for no version.
-        licence: in the maker's words; "" if not stated.
-        sha256: of the file.
+    `path` is in the bundle. `version` may be "". `licence` is in the maker's words, "" if not
+    stated.
     """
 
     path: str
@@ -58,12 +54,7 @@ def of_wheel(wheel: Path, path: str) -> BundlePart:
 
 
 def as_cyclonedx(version: str, parts: Iterable[BundlePart]) -> str:
-    """The list of parts, as JSON of CycloneDX 1.6.
-
-    Args:
-        version: of localrag.
-        parts: with their hashes.
-    """
+    """The list of parts, of this version of localrag, as JSON of CycloneDX 1.6."""
     from cyclonedx.model.bom import Bom
     from cyclonedx.model.component import Component, ComponentType
     from cyclonedx.output.json import JsonV1Dot6

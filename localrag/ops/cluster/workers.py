@@ -48,17 +48,13 @@ class CarriedFile:
 
 @dataclass(frozen=True, slots=True)
 class Parcel:
-    """The files of a workspace that some work needs."""
+    """The files of a workspace for some work."""
 
     files: tuple[CarriedFile, ...]
 
     @classmethod
     def of(cls, workspace: Workspace, corpus: str, config: Config) -> "Parcel":
-        """List the files for questions about a corpus, or for models alone if `corpus` is "".
-
-        Raises:
-            StorageError: a file cannot be read.
-        """
+        """List the files for questions about a corpus, or for models alone if `corpus` is ""."""
         wanted = [workspace.prompts]
         if corpus:
             place = workspace.corpus(corpus)
@@ -100,7 +96,7 @@ class ReceivedContents:
         self._folder = folder
 
     def lacks(self, parcel: Parcel) -> list[CarriedFile]:
-        """The files whose content is not here, each content once."""
+        """The files without their content here, each content once."""
         lacking = {
             one.digest: one for one in parcel.files if not self._content(one.digest).exists()
         }
@@ -119,7 +115,7 @@ class ReceivedContents:
                     raise ValueError(digest)
 
     def unpacked(self, parcel: Parcel) -> Path:
-        """The workspace of a parcel whose contents are all here; raises StorageError."""
+        """The workspace of a complete parcel; raises StorageError."""
         home = self._folder / "workspaces" / parcel.digest
         if home.exists():
             return home
@@ -140,11 +136,7 @@ class ReceivedContents:
 
 @contextmanager
 def marked(workspace: Workspace) -> Iterator[str]:
-    """Put a file with a random name into a workspace for a while; yield its path within.
-
-    Raises:
-        StorageError: it cannot be written.
-    """
+    """Put a file with a random name into a workspace for a while; yield its path within."""
     path = workspace.runs / "cluster" / secrets.token_hex(16)
     with storing(path):
         make_folder(path.parent)
@@ -194,7 +186,6 @@ class Errand:
     """The work of some workers.
 
     Attributes:
-        opener: opens what does the work.
         workspace: its folder is given to the opener; None if it needs none.
         corpus: is sent if the workers cannot reach the workspace; "" for the models alone.
         config: the settings; they name the models to send.
@@ -207,11 +198,7 @@ class Errand:
 
 
 class Cluster:
-    """A cluster to start workers on.
-
-    Attributes:
-        parallel: pieces of work under way at the same time.
-    """
+    """A cluster to start workers on; `parallel` counts pieces of work at the same time."""
 
     def __init__(self, ray: Any, held: ExitStack, size: int, threads: int, at_once: int) -> None:
         self.parallel = size * at_once
@@ -226,7 +213,7 @@ class Cluster:
     def open(
         cls, address: str, *, workers: int = 0, threads: int = 1, at_once: int = 1
     ) -> Iterator[Self]:
-        """Join a cluster, or start one on this machine.
+        """Join a cluster, or start one on this machine; raises UsageError without Ray.
 
         Args:
             address: of its head node (``host:6379``, ``auto``), or `LOCAL`.
@@ -235,7 +222,6 @@ class Cluster:
             at_once: pieces of work of a worker at the same time.
 
         Raises:
-            UsageError: Ray is not installed.
             NotFoundError: there is no such cluster.
             ModelUnusable: it does not start.
         """
@@ -290,11 +276,7 @@ class Cluster:
             yield cls(ray, held, size, threads, at_once)
 
     def pool(self, errand: Errand) -> "Pool":
-        """Start workers and wait for the first; they end with the cluster at the latest.
-
-        Raises:
-            LocalragError: the error of the opener.
-        """
+        """Start workers and wait for the first; they end with the cluster at the latest."""
         mark = ""
         if errand.workspace is not None:
             mark = self._held.enter_context(marked(errand.workspace))
@@ -324,8 +306,7 @@ class _Same:
 class Pool:
     """The workers of one errand; may be used from several threads.
 
-    Attributes:
-        parallel: calls under way at the same time.
+    `parallel` counts calls at the same time.
     """
 
     def __init__(

@@ -76,7 +76,7 @@ ABOUT = {
     "kinds": N_("Only documents of these kinds are searched"),
     "layers": N_("Only these layers are searched"),
     "where": N_("Only documents with these values are searched"),
-    "dates": N_("Only texts that came into force on these dates are searched"),
+    "dates": N_("Only texts of these dates of entry into force are searched"),
 }
 """The effect of each filter."""
 

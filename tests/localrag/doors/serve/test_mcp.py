@@ -362,7 +362,7 @@ async def test_an_answer_of_a_model_tells_how_it_comes_along(session, scripted):
     assert result.structured_content["calls"][0]["model"] == "scripted"
     assert quoted["calls"] == []
     assert [done for done, _ in told] == list(range(1, len(told) + 1))
-    assert {"lexical", "model: 1"} <= {message for _, message in told}
+    assert {"words", "model: 1"} <= {message for _, message in told}
 
 
 async def test_an_answer_that_is_cancelled_ends(session, scripted):
