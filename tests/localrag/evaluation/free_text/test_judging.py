@@ -12,7 +12,15 @@ from localrag.errors import ModelUnusable, StorageError, UsageError, WorkspaceEr
 from localrag.evaluation import record, report
 from localrag.evaluation.judging import read_verdicts
 from localrag.evaluation.runner import Finished, forecast
-from localrag.evaluation.types import DETERMINISTIC, JUDGE, Halted, Judging, Result, Spent, Unjudged
+from localrag.evaluation.types import (
+    DETERMINISTIC,
+    JUDGE,
+    Judging,
+    NotMeasured,
+    Result,
+    Spent,
+    Unjudged,
+)
 from localrag.text.progress import Progress
 from localrag_models.errors import ServerUnreachable
 
@@ -124,7 +132,7 @@ def test_a_judge_that_dies_goes_on_where_it_stopped(judged: Any) -> None:
     judged.model.judging = dies
     finished = judged.run(judge="tiny")
     assert list(finished.stopped) == ["judge tiny"]
-    assert Halted("judge tiny", "Nobody answers.", "Start it.") in judged.events
+    assert NotMeasured("judge tiny", "Nobody answers.", "Start it.") in judged.events
     assert [one.name for one in finished.evaluation.not_measured] == ["judge tiny"]
     left = {id_: one.unjudged for id_, one in results(finished).items()}
     assert "was stopped" in left["directors"]
