@@ -110,7 +110,7 @@ def test_what_the_judge_fails_on_is_counted_and_never_guessed(judged: Any) -> No
     finished = judged.run(judge="tiny")
     failed = results(finished)["directors"]
     assert JUDGE not in failed.verdicts
-    assert "not a valid _Reply" in failed.unjudged
+    assert "is not a valid" in failed.unjudged
     assert (failed.judging.calls, failed.judging.retries) == (2, 2)
     (told,) = [one for one in judged.events if isinstance(one, Unjudged)]
     assert (told.name, told.question) == ("staged", "directors")
