@@ -19,7 +19,7 @@ from localrag.evaluation import places
 from localrag.evaluation.datasets.loading import corpus_name, parts_of_corpus
 from localrag.evaluation.measures import MEASURES, Measure
 from localrag.evaluation.recall import document_of, ranks
-from localrag.evaluation.types import MOST, Gold, Question, Questions
+from localrag.evaluation.types import MOST, Gold, NotMeasured, Question, Questions
 from localrag.language import N_
 from localrag.methods.catalogue import NAMES, Method, method
 from localrag.methods.staged import StagedSettings, Stages
@@ -32,7 +32,7 @@ ALL = "all"
 """Every method that can run."""
 
 # Rooms with code for answers. After a change in one, all questions are asked again.
-_ROOMS = ("corpus", "methods", "question", "reading", "retrieval", "statutes")
+_ROOMS = ("text", "corpus", "law", "search", "answer", "prepare", "methods")
 # A batch may continue with wider bounds; an evaluation needs equal ones.
 _BOUNDS = ("context", "max_tokens")
 _HERE = Path(__file__).parent
@@ -67,15 +67,6 @@ class Judge:
 
 
 @dataclass(frozen=True, slots=True)
-class MethodLeftOut:
-    """A method unable to run here, with cause and cure."""
-
-    method: str
-    cause: str
-    cure: str
-
-
-@dataclass(frozen=True, slots=True)
 class Plan:
     """What an evaluation asks."""
 
@@ -87,7 +78,7 @@ class Plan:
     orders: int  # orders of options in which each is asked
     setups: tuple[Setup, ...]  # one for each entry, in the order requested
     measure: Measure
-    left_out: tuple[MethodLeftOut, ...] = ()  # methods that ``all`` does not include here
+    left_out: tuple[NotMeasured, ...] = ()  # methods that ``all`` does not include here
     # by question, gold places missing from the corpus; only if a method searches
     lacking: Mapping[str, tuple[Gold, ...]] = field(default_factory=dict)
     judge: Judge | None = None  # None if only code gives verdicts
@@ -204,17 +195,17 @@ def _no_corpus(questions: Questions, corpus: str) -> NotFoundError:
 
 def _chosen(
     methods: Sequence[str], questions: Questions, models: Sequence[str], place: CorpusPaths
-) -> tuple[list[Method], list[MethodLeftOut]]:
+) -> tuple[list[Method], list[NotMeasured]]:
     every = ALL in methods
     chosen: list[Method] = []
-    left_out: list[MethodLeftOut] = []
+    left_out: list[NotMeasured] = []
     for name in NAMES if every else dict.fromkeys(methods):
         one = method(name)
         hindrance = _hindrance(one, questions, models, place)
         if hindrance is None:
             chosen.append(one)
         elif every:
-            left_out.append(MethodLeftOut(name, hindrance.cause, hindrance.cure))
+            left_out.append(NotMeasured(name, hindrance.cause, hindrance.cure))
         else:
             raise hindrance
     return chosen, left_out

@@ -21,7 +21,6 @@ from localrag.evaluation.types import (
     Asking,
     Entry,
     Evaluation,
-    Halted,
     Listener,
     NotMeasured,
     Question,
@@ -102,7 +101,7 @@ def evaluate(
         machine=recorded.machine,
         date=date,
         not_measured=(
-            *(NotMeasured(one.method, one.cause, one.cure) for one in plan.left_out),
+            *plan.left_out,
             *(NotMeasured(name, one.cause, one.cure) for name, one in asking.stopped.items()),
         ),
         lacking=plan.lacking,
@@ -206,7 +205,7 @@ class _Asking:
             assert self._plan.judge
             name = f"judge {self._plan.judge.name}"
             self.stopped[name] = error
-            self._tell(Halted(name, error.cause, error.cure))
+            self._tell(NotMeasured(name, error.cause, error.cure))
 
     def _batch(self, setup: Setup, order: int, resources: MethodResources) -> None:
         plan = self._plan
@@ -241,7 +240,7 @@ class _Asking:
             )
         except (ModelUnusable, BusyError) as error:
             self.stopped[setup.name] = error
-            self._tell(Halted(setup.name, error.cause, error.cure))
+            self._tell(NotMeasured(setup.name, error.cause, error.cure))
         else:
             self.asked += done.spent.asked
 

@@ -232,7 +232,7 @@ class Result:
 
 @dataclass(frozen=True, slots=True)
 class NotMeasured:
-    """A method or entry without results."""
+    """A method or entry without results; as an event, one that cannot continue."""
 
     name: str
     cause: str  # cause, cure: sentences; the cure may be ""
@@ -354,15 +354,6 @@ class Asking:
 
 
 @dataclass(frozen=True, slots=True)
-class Halted:
-    """An entry cannot continue; the others do."""
-
-    name: str
-    cause: str
-    cure: str
-
-
-@dataclass(frozen=True, slots=True)
 class Judging:
     """A model begins to judge an entry."""
 
@@ -381,5 +372,5 @@ class Unjudged:
     problem: str
 
 
-Event = Asking | Halted | Judging | Unjudged | BatchEvent
+Event = Asking | NotMeasured | Judging | Unjudged | BatchEvent
 Listener = Callable[[Event], None]

@@ -206,7 +206,7 @@ class Finder(Vertical):
         text: str
 
     @dataclass
-    class Looked(Message):
+    class Previewed(Message):
         """Another offer is highlighted, or none."""
 
         offer: Offer | None
@@ -272,7 +272,7 @@ class Finder(Vertical):
     def _highlighted(self, event: OptionList.OptionHighlighted) -> None:
         event.stop()
         assert isinstance(event.option, Valued)
-        self.post_message(self.Looked(event.option.value))
+        self.post_message(self.Previewed(event.option.value))
 
     def action_next(self) -> None:
         """Highlight the next offer; with nothing typed, leave the field."""
@@ -310,7 +310,7 @@ class Finder(Vertical):
         # missing provision.
         offers.highlighted = 0 if found.certain else None
         if offers.highlighted is None:
-            self.post_message(self.Looked(None))
+            self.post_message(self.Previewed(None))
 
     def _choose(self, offer: Offer) -> None:
         self.post_message(self.Chosen(offer.spot))
@@ -351,8 +351,8 @@ class JumpDialogue(Dialogue):
     def on_mount(self) -> None:
         self.query_one(Input).focus()
 
-    @on(Finder.Looked)
-    def _preview(self, event: Finder.Looked) -> None:
+    @on(Finder.Previewed)
+    def _preview(self, event: Finder.Previewed) -> None:
         text = event.offer.preview if event.offer else ""
         preview = self.query_one("#preview", Paragraph)
         preview.set_class(bool(text), "-filled")

@@ -17,7 +17,7 @@ from localrag.doors.cli.terminal import (
     tell_note,
 )
 from localrag.evaluation.measures import AnswerVerdict
-from localrag.evaluation.planning import MethodLeftOut, Plan
+from localrag.evaluation.planning import Plan
 from localrag.evaluation.record import Run
 from localrag.evaluation.report import MARKDOWN
 from localrag.evaluation.report.measured import (
@@ -41,9 +41,9 @@ from localrag.evaluation.types import (
     Entry,
     Evaluation,
     Event,
-    Halted,
     Judging,
     Listener,
+    NotMeasured,
     Unjudged,
 )
 from localrag.language import _, aside, colon, ngettext
@@ -59,12 +59,16 @@ _FAILURES = 3
 """Failures of a batch shown one by one; the report counts all."""
 
 
-def tell_left_out(left_out: Sequence[MethodLeftOut]) -> None:
+def tell_left_out(left_out: Sequence[NotMeasured]) -> None:
     """Name the methods that ``all`` does not mean here."""
     for one in left_out:
         tell((_("left out: "), "yellow"), one.cause)
     for cure in dict.fromkeys(one.cure for one in left_out):
         tell("  ", (cure, "bold"))
+
+
+def _left_out(plan: Plan) -> list[dict[str, str]]:
+    return [{"method": one.name, "cause": one.cause, "cure": one.cure} for one in plan.left_out]
 
 
 @contextmanager
@@ -101,7 +105,7 @@ def shown_events() -> Iterator[Listener]:
                     tell_note(str(event))
                 case Fact(kind=FactKind.STOPPED):
                     tell(f"{step}{colon()}{event}")
-                case Halted():
+                case NotMeasured():
                     words = f"{event.name}{colon()}{event.cause}"
                     tell((_("stopped: "), "bold red"), words)
                     tell("  ", (event.cure, "bold"))
@@ -177,7 +181,7 @@ def finished_as_json(plan: Plan, finished: Finished) -> dict[str, Any]:
         "asked": finished.asked,
         "judge": dict(evaluation.judge),
         "entries": [_as_json(answers) for answers in answers_of(evaluation)],
-        "left_out": [asdict(one) for one in plan.left_out],
+        "left_out": _left_out(plan),
         "stopped": {name: str(error) for name, error in finished.stopped.items()},
     }
 
@@ -234,7 +238,7 @@ def forecasts_as_json(plan: Plan, forecasts: Sequence[Forecast]) -> dict[str, An
         "own_documents": plan.questions.own_documents,
         "unanswerable": plan.questions.unanswerable,
         "entries": [asdict(one) for one in forecasts],
-        "left_out": [asdict(one) for one in plan.left_out],
+        "left_out": _left_out(plan),
     }
 
 

@@ -16,7 +16,7 @@ from localrag.evaluation.optimize.types import (
     Begun,
     Candidate,
     Event,
-    Leaked,
+    Leak,
     Listener,
     OptimisationOutcome,
     OptimisationProgress,
@@ -67,7 +67,7 @@ def shown_events() -> Iterator[Listener]:
                 tell_note(str(event))
             case Accepted():
                 _tell_accepted(event)
-            case Leaked():
+            case Leak():
                 words = (
                     _("a proposal carries question {name}: {wording}")
                     if event.question

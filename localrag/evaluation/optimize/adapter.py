@@ -13,10 +13,11 @@ from pydantic import AfterValidator, BaseModel, Field
 from localrag.answer.prompts import Language, prompt
 from localrag.errors import ModelUnusable
 from localrag.evaluation.optimize.folder import Spending, key_of
-from localrag.evaluation.optimize.leakage import Leak, LeakageGuard
+from localrag.evaluation.optimize.leakage import LeakageGuard
 from localrag.evaluation.optimize.task import FOUND, QueryTask, Shared, as_written
 from localrag.evaluation.optimize.types import (
     Candidate,
+    Leak,
     Objective,
     Proposal,
     RefusedProposals,

@@ -13,11 +13,11 @@ numbers in English words, and reversed or enciphered text.
 import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from html import unescape
 from unicodedata import normalize as compose
 
 from localrag.answer.prompts import Language, language_of
+from localrag.evaluation.optimize.types import Leak
 from localrag.evaluation.types import Question
 from localrag.law.citations import find_citations
 from localrag.law.names import LawNames
@@ -46,14 +46,6 @@ _TAG = re.compile(r"</?[a-z][a-z0-9 =\"'/-]{0,40}>")
 _HIRAGANA = {katakana: katakana - 0x60 for katakana in range(ord("ァ"), ord("ヶ") + 1)}
 # A letter this frequent may have been inserted into copied wording.
 _OFTEN = 6
-
-
-@dataclass(frozen=True, slots=True)
-class Leak:
-    """Wording of a question in a prompt."""
-
-    question: str  # its id; "" for article numbers
-    wording: str  # shared letters (small letters and hiragana), or article numbers ("27_36")
 
 
 class LeakageGuard:

@@ -31,7 +31,6 @@ from localrag.evaluation.optimize.task import QueryTask, Shared, scorable, weigh
 from localrag.evaluation.optimize.types import (
     Accepted,
     Begun,
-    Leaked,
     Listener,
     Objective,
     OptimisationOutcome,
@@ -267,7 +266,7 @@ class _Run:
             ),
             spending=self.spending,
             on_candidate=lambda *found: self.on_event(Accepted(*found)),
-            on_leak=lambda leak: self.on_event(Leaked(leak.question, leak.wording)),
+            on_leak=self.on_event,
             on_note=self._note,
         )
 

@@ -156,12 +156,12 @@ class Reporting:
 
 
 @dataclass(frozen=True, slots=True)
-class Leaked:
-    """A proposal was refused as a leak (`localrag.evaluation.optimize.leakage.Leak`)."""
+class Leak:
+    """Wording of a question in a prompt; as an event, in a refused proposal."""
 
-    question: str
-    wording: str
+    question: str  # its id; "" for article numbers
+    wording: str  # shared letters (small letters and hiragana), or article numbers ("27_36")
 
 
-Event = Begun | OptimisationProgress | Accepted | Leaked | Reporting | Fact
+Event = Begun | OptimisationProgress | Accepted | Leak | Reporting | Fact
 Listener = Callable[[Event], None]

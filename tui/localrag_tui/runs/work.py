@@ -246,7 +246,7 @@ class _RunLog(logging.Handler):
         self._tell(Warned(record.getMessage()))
 
     def __call__(self, event: object) -> None:
-        from localrag.evaluation.types import Asking, Halted, Judging
+        from localrag.evaluation.types import Asking, Judging, NotMeasured
 
         match event:
             case Progress():
@@ -257,7 +257,7 @@ class _RunLog(logging.Handler):
                 self._tell(EntryStep(name, order, "", place, batches))
             case Judging(name, judge, place, entries):
                 self._tell(EntryStep(name, 0, judge, place, entries))
-            case Halted(name, cause, cure):
+            case NotMeasured(name, cause, cure):
                 self._tell(EntryHalted(name, cause, cure))
             case _:
                 pass

@@ -240,7 +240,7 @@ class Results(AdaptiveList):
 
     ROW = HitRow
 
-    class Scrolled(Message):
+    class ListScrolled(Message):
         """Other hits are in view."""
 
     def __init__(self, *, id: str) -> None:  # noqa: A002 - Textual's own
@@ -285,10 +285,10 @@ class Results(AdaptiveList):
     def watch_scroll_y(self, old_value: float, new_value: float) -> None:
         super().watch_scroll_y(old_value, new_value)
         if round(old_value) != round(new_value):
-            self.post_message(self.Scrolled())
+            self.post_message(self.ListScrolled())
 
     def on_resize(self) -> None:
-        self.post_message(self.Scrolled())
+        self.post_message(self.ListScrolled())
 
 
 class StageRow(AdaptiveRow):
@@ -371,7 +371,7 @@ class StageColumns(Horizontal):
 
         hit: Hit
 
-    class Chosen(Marked):
+    class HitTaken(Marked):
         """Open a passage."""
 
     def __init__(self, *, id: str) -> None:  # noqa: A002 - Textual's own
@@ -426,7 +426,7 @@ class StageColumns(Horizontal):
     def _taken(self, event: OptionList.OptionSelected) -> None:
         event.stop()
         if isinstance(event.option_list, Ranking):
-            self.post_message(self.Chosen(event.option_list.hits[event.option_index]))
+            self.post_message(self.HitTaken(event.option_list.hits[event.option_index]))
 
     def on_resize(self) -> None:
         self._fit()

@@ -127,13 +127,13 @@ class FoundView(Vertical):
     """Searches, and shows the hits."""
 
     @dataclass
-    class Looked(Message):
+    class LookedAt(Message):
         """Another hit is under the cursor, or none."""
 
         hit: Hit | None
 
     @dataclass
-    class Opened(Message):
+    class HitOpened(Message):
         """Open a hit."""
 
         hit: Hit
@@ -288,12 +288,12 @@ class FoundView(Vertical):
 
     def _look(self, hit: Hit | None) -> None:
         self.chosen = hit
-        self.post_message(self.Looked(hit))
+        self.post_message(self.LookedAt(hit))
         if self.shows_stages:
             self._tell()
 
-    @on(Results.Scrolled)
-    def _scrolled(self, event: Results.Scrolled) -> None:
+    @on(Results.ListScrolled)
+    def _scrolled(self, event: Results.ListScrolled) -> None:
         event.stop()
         self._ask_for_explanations()
 
@@ -306,17 +306,17 @@ class FoundView(Vertical):
     def _hit_taken(self, event: OptionList.OptionSelected) -> None:
         event.stop()
         if self.chosen is not None:
-            self.post_message(self.Opened(self.chosen))
+            self.post_message(self.HitOpened(self.chosen))
 
     @on(StageColumns.Marked)
     def _hit_marked(self, event: StageColumns.Marked) -> None:
         event.stop()
         self._look(event.hit)
 
-    @on(StageColumns.Chosen)
-    def _hit_chosen(self, event: StageColumns.Chosen) -> None:
+    @on(StageColumns.HitTaken)
+    def _hit_chosen(self, event: StageColumns.HitTaken) -> None:
         event.stop()
-        self.post_message(self.Opened(event.hit))
+        self.post_message(self.HitOpened(event.hit))
 
 
 MAX_CHARACTERS = 1_000
@@ -545,7 +545,7 @@ class SearchScreen(WorkbenchScreen):
         self._use(Filters(where=event.labels))
         self.action_field()
 
-    @on(FoundView.Looked)
+    @on(FoundView.LookedAt)
     def _looked(self) -> None:
         if (self._found.chosen is not None) is not self._has_hits:
             self._has_hits = not self._has_hits
@@ -555,8 +555,8 @@ class SearchScreen(WorkbenchScreen):
             self._field.focus()
         self._show_beside()
 
-    @on(FoundView.Opened)
-    def _opened_hit(self, event: FoundView.Opened) -> None:
+    @on(FoundView.HitOpened)
+    def _opened_hit(self, event: FoundView.HitOpened) -> None:
         self.post_message(OpenSpot(Spot.of(event.hit.passage)))
 
     @on(OpenSpot)

@@ -5,7 +5,8 @@ import unicodedata
 import pytest
 
 from localrag.corpus.types import LawRow
-from localrag.evaluation.optimize.leakage import COMMON, LONGEST, PIECE, SPREAD, Leak, LeakageGuard
+from localrag.evaluation.optimize.leakage import COMMON, LONGEST, PIECE, SPREAD, LeakageGuard
+from localrag.evaluation.optimize.types import Leak
 from localrag.evaluation.types import Gold, Question
 from localrag.law.names import LawNames
 from localrag.methods.searches import built_in

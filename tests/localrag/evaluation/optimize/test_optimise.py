@@ -27,7 +27,7 @@ from localrag.evaluation.optimize.types import (
     Accepted,
     Begun,
     Event,
-    Leaked,
+    Leak,
     Objective,
     OptimisationOutcome,
     OptimisationPlan,
@@ -204,7 +204,7 @@ def test_what_carries_wording_of_a_question_never_becomes_a_candidate(
     events: list[Event] = []
     outcome = run(plan, on_event=events.append)
     assert len(outcome.candidates) == 1
-    assert outcome.refused.leaking == sum(isinstance(event, Leaked) for event in events) > 0
+    assert outcome.refused.leaking == sum(isinstance(event, Leak) for event in events) > 0
 
 
 def test_the_reflection_model_sees_no_gold(
