@@ -72,7 +72,7 @@ class Link:
     """The name of a passage.
 
     Attributes:
-        passage_id: "" if the corpus lacks it.
+        passage_id: "" outside the corpus.
         start: of the quotation in its document; -1 for the whole passage.
     """
 

@@ -103,7 +103,8 @@ def _entry(entry: Item, mark: str, role: Role | None) -> TurnPiece:
         if isinstance(block, Quotation):
             told = block.source.remarks if block.source else ()
             text += content(f"  {' · '.join(map(one_line, told))}" if told else "", QUIET)
-            below.insert(0, plain(block))
+            is_rejected = entry.mark is not None and entry.mark.source is None
+            below.insert(0, content(cut(block.text), QUIET if is_rejected else ""))
     marks = tuple(part.number for part in parts if isinstance(part, Mark))
     links = (part for part in parts if isinstance(part, Link) and part.passage_id)
     near = None if marks else next(links, None)
