@@ -188,7 +188,9 @@ def _print_looked_up(found: "LookedUp", most: int | None) -> None:
     from localrag.doors.cli.render import print_blocks
     from localrag.page.provision import looked_up_blocks
 
-    print_blocks(looked_up_blocks(found, most, in_short=True))
+    print_blocks(looked_up_blocks(found, in_short=True), entries=most)
+    if found.left_out:
+        tell(_("… and {n:,} more; --all shows them").format(n=found.left_out))
     views = found.provisions
     if len(views) > 1:
         tell(_("Relations of one of them: localrag show ID"))

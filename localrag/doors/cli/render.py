@@ -1,6 +1,7 @@
 """How hits, traces, and blocks are printed."""
 
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 
 from localrag.answer import wording
 from localrag.doors.cli.terminal import say, say_text, tell, tell_note, type_part
@@ -42,12 +43,15 @@ _STYLES = {
 }
 
 
-def print_blocks(blocks: Iterable[Block], most: int | None = None) -> None:
+def print_blocks(
+    blocks: Iterable[Block], most: int | None = None, entries: int | None = None
+) -> None:
     """Print blocks; notes go to standard error.
 
     Args:
         blocks: the blocks.
-        most: characters of a quotation or a sentence that are printed; None for all.
+        most: longest quotation or sentence, in characters; None for any.
+        entries: longest list under a heading; None for any.
     """
     before: Block | None = None
     for block in blocks:
@@ -56,8 +60,10 @@ def print_blocks(blocks: Iterable[Block], most: int | None = None) -> None:
         elif not (isinstance(block, Heading) and block.in_outline):
             if before is not None and _is_apart(before, block):
                 say("")
-            is_below = isinstance(before, Heading) and isinstance(block, Items)
-            _print(block, 2 if is_below or isinstance(block, Quotation) else 0, most)
+            if isinstance(before, Heading) and isinstance(block, Items):
+                _print_listed(block, most, entries)
+            else:
+                _print(block, 2 if isinstance(block, Quotation) else 0, most)
             before = block
 
 
@@ -71,6 +77,14 @@ def _is_apart(before: Block, block: Block) -> bool:
             return isinstance(before, Quotation)
         case _:
             return False
+
+
+def _print_listed(block: Items, most: int | None, entries: int | None) -> None:
+    shown = replace(block, entries=block.entries[:entries])
+    _print_items(shown, 2, most)
+    if more := len(block.entries) - len(shown.entries):
+        rest = _("… and {n:,} more; --all shows them").format(n=more)
+        say((rest, "dim"), indent=2)
 
 
 def _tell(note: Note) -> None:
