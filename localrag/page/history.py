@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from localrag.corpus.states import DocumentInfo
 from localrag.language import _, colon
-from localrag.page.blocks import Block, Heading, Note, Quotation, Remark, Sides, paragraph
+from localrag.page.blocks import Block, Heading, Notice, Quotation, Remark, Sides, paragraph
 from localrag.search.history import Comparison, History, Version, headline
 from localrag.search.history.comparing import CHANGES, Change, ChangeKind
 
@@ -18,7 +18,7 @@ def history_blocks(found: History) -> Iterator[Block]:
         if first and version.passage is not None:
             yield Quotation(version.passage.text)
         yield from change_blocks(version)
-    yield from map(Note, found.notes)
+    yield from map(Notice, found.notes)
 
 
 def change_blocks(version: Version) -> Iterator[Sides]:
@@ -34,7 +34,7 @@ def comparison_blocks(found: Comparison) -> Iterator[Block]:
     yield paragraph(Remark(f"{_date_of(found.before)} → {_date_of(found.after)}"))
     for fact in found.left_out:
         yield paragraph(Remark(str(fact)))
-    yield from map(Note, found.notes)
+    yield from map(Notice, found.notes)
     if not found.changes:
         yield paragraph(_("Nothing changed."))
     for change in found.changes:

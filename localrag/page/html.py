@@ -13,10 +13,10 @@ from localrag.page.blocks import (
     Inline,
     Item,
     Items,
-    Link,
     Mark,
-    Note,
+    Notice,
     Paragraph,
+    PassageLink,
     Quotation,
     Remark,
     Sides,
@@ -48,7 +48,7 @@ def fragment(
     """
     all_ = list(blocks)
     writer = _Writer(address, shift, first_id, entries)
-    notes = list(dict.fromkeys(str(block.told) for block in all_ if isinstance(block, Note)))
+    notes = list(dict.fromkeys(str(block.told) for block in all_ if isinstance(block, Notice)))
     return "\n".join([*map(writer.block, all_), *([_fold(notes)] if notes else [])])
 
 
@@ -106,7 +106,7 @@ class _Writer:
                         f"<p><ins>{_text(after)}</ins></p>" if after else "",
                     )
                 )
-            case Note():
+            case Notice():
                 return ""
 
     def _heading(self, heading: Heading) -> str:
@@ -144,12 +144,12 @@ class _Writer:
             case Changed(law, said):
                 written = f"<ins>{_text(law)}</ins>" if law.strip() else ""
                 return written + (f"<del>{_text(said)}</del>" if said.strip() else "")
-            case Link():
+            case PassageLink():
                 return self._link(part)
             case Mark():
                 return " " + self._mark(part)
 
-    def _link(self, link: Link) -> str:
+    def _link(self, link: PassageLink) -> str:
         address = self._address(link.passage_id) if link.passage_id else ""
         if not address:
             return _name(link.text)

@@ -15,16 +15,16 @@ from localrag.language import N_, _, aside, colon
 from localrag.law.notation import cite
 from localrag.page.blocks import (
     Block,
+    BlockRole,
     Code,
     Heading,
     Inline,
     Item,
     Items,
-    Link,
     Paragraph,
+    PassageLink,
     Quotation,
     Remark,
-    Role,
     Strong,
     Tone,
     paragraph,
@@ -141,21 +141,23 @@ def _contents(contents: Contents, *, in_short: bool) -> Iterator[Block]:
 
 def _origin(law: DocumentInfo, id_: str) -> Paragraph:
     told = filter(None, (law.metadata.get("law_num", ""), wording.state_of(law)))
-    return paragraph(*map(Remark, told), Code(id_), role=Role.PLACE)
+    return paragraph(*map(Remark, told), Code(id_), role=BlockRole.PLACE)
 
 
 def _warnings(told: Sequence[str]) -> Iterator[Paragraph]:
-    return (paragraph(Remark(words, Tone.DOUBTFUL), role=Role.STATE) for words in told if words)
+    return (
+        paragraph(Remark(words, Tone.DOUBTFUL), role=BlockRole.STATE) for words in told if words
+    )
 
 
 def _parts(parts: Sequence[Part], *, is_whole: bool) -> Iterator[Block]:
-    yield Items(tuple(_part(part, is_whole=is_whole) for part in parts), role=Role.PARTS)
+    yield Items(tuple(_part(part, is_whole=is_whole) for part in parts), role=BlockRole.PARTS)
 
 
 def _part(part: Part, *, is_whole: bool) -> Item:
     """Make an entry: an article, or a heading; of a whole law, its articles are only counted."""
     if part.passage_id:
-        return Item((Link(part.title, part.passage_id), Code(part.passage_id)))
+        return Item((PassageLink(part.title, part.passage_id), Code(part.passage_id)))
     below = [one for one in part.parts if not (is_whole and one.passage_id)]
     if is_whole and part.title.startswith(_SUPPLEMENT):
         below = []
@@ -176,8 +178,8 @@ def _articles(part: Part) -> str:
 def text_blocks(view: Provision, named: Named) -> Iterator[Block]:
     """Yield the text of a provision with its place, and its temporary changes."""
     passage, document = view.passage, view.document
-    yield Heading(1, named(passage), source=Link(passage.header, passage.id))
-    yield paragraph(Remark(" > ".join((document.title, *view.place))), role=Role.PLACE)
+    yield Heading(1, named(passage), source=PassageLink(passage.header, passage.id))
+    yield paragraph(Remark(" > ".join((document.title, *view.place))), role=BlockRole.PLACE)
     yield _origin(document, passage.id)
     yield from _warnings([wording.of_passage(passage), *omission_notes(document.omissions)])
     if view.is_deleted:
@@ -192,7 +194,7 @@ def text_blocks(view: Provision, named: Named) -> Iterator[Block]:
         return
     yield Quotation(passage.text)
     for by in view.changed_by:
-        yield paragraph(Strong(wording.changed(), Tone.DOUBTFUL), Link(named(by), by.id))
+        yield paragraph(Strong(wording.changed(), Tone.DOUBTFUL), PassageLink(named(by), by.id))
         yield Quotation(by.text)
 
 
@@ -209,7 +211,9 @@ def tie_blocks(view: Provision) -> Iterator[Block]:
     yield from _listed(_("Words read otherwise"), tuple(map(_readings, view.reads)))
     yield from _linked(_("Referred to by"), view.referred_by)
     yield from _linked(_("Words read otherwise by"), view.read_by)
-    known = (Item((Link(of.triple.text, of.passage_id), Code(of.passage_id))) for of in view.known)
+    known = (
+        Item((PassageLink(of.triple.text, of.passage_id), Code(of.passage_id))) for of in view.known
+    )
     yield from _listed(_("Known besides"), tuple(known))
     yield from _listed(_("Terms defined elsewhere"), tuple(map(_term, view.terms)))
 
@@ -239,12 +243,12 @@ def _delegation(of: Delegation) -> Item:
 
 def _term(of: DefinedTerm) -> Item:
     scope = aside(of.scope) if of.scope else ""
-    return Item((Strong(of.term), scope, colon(), Link(of.passage.header, of.passage.id)))
+    return Item((Strong(of.term), scope, colon(), PassageLink(of.passage.header, of.passage.id)))
 
 
-def _goal(link: ProvisionLink) -> Link:
+def _goal(link: ProvisionLink) -> PassageLink:
     is_here = link.exists and link.document_id and link.locator.path
-    return Link(link.label, f"{link.document_id}#{link.locator.path}" if is_here else "")
+    return PassageLink(link.label, f"{link.document_id}#{link.locator.path}" if is_here else "")
 
 
 def _link(link: ProvisionLink) -> Item:

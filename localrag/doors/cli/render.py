@@ -14,14 +14,14 @@ from localrag.page.blocks import (
     Heading,
     Inline,
     Items,
-    Link,
     Mark,
-    Note,
+    Notice,
     Paragraph,
+    PassageLink,
     Quotation,
+    QuoteSource,
     Remark,
     Sides,
-    Source,
     Strong,
     Tone,
 )
@@ -55,7 +55,7 @@ def print_blocks(
     """
     before: Block | None = None
     for block in blocks:
-        if isinstance(block, Note):
+        if isinstance(block, Notice):
             _tell(block)
         elif not (isinstance(block, Heading) and block.in_outline):
             if before is not None and _is_apart(before, block):
@@ -87,7 +87,7 @@ def _print_listed(block: Items, most: int | None, entries: int | None) -> None:
         say((rest, "dim"), indent=2)
 
 
-def _tell(note: Note) -> None:
+def _tell(note: Notice) -> None:
     if note.told.kind is FactKind.LOOKED_UP:
         tell((str(note.told), "cyan"))
     else:
@@ -134,7 +134,7 @@ def _print_sides(sides: Sides) -> None:
             say_text((f"{sign}{text}", style), indent=2)
 
 
-def _source(source: Source) -> list[str]:
+def _source(source: QuoteSource) -> list[str]:
     span = _("characters {start}-{end}").format(start=source.start, end=source.end)
     return [source.passage_id, *([span] if source.start >= 0 else []), *source.remarks]
 
@@ -149,7 +149,7 @@ def _inline(parts: Sequence[Inline], most: int | None) -> list[type_part]:
             case Strong():
                 style = f"bold {_STYLES[part.tone]}" if part.tone else "bold"
                 written += cut(one_line(part.text), style)
-            case Link():
+            case PassageLink():
                 written += cut(one_line(part.text), "cyan")
             case Mark():
                 blank = "" if written and written[-1][0].endswith("]") else " "

@@ -12,7 +12,7 @@ from localrag.answer.types import Nearest
 from localrag.answer.wording import MISMATCHES
 from localrag.errors import LocalragError
 from localrag.ops.conversations.types import TurnState
-from localrag.page.blocks import Link
+from localrag.page.blocks import PassageLink
 from localrag.search.types import Filters, Query, Trace
 from localrag.text.facts import Fact, FactKind
 from localrag_tui.app import Workbench
@@ -232,7 +232,7 @@ async def test_the_nearest_passages_are_listed_and_opened(
         assert "<U+202E>" in shown(app)
         assert "The nearest places found are in the evidence." not in shown(app)
         pane = app.screen.query_one(SourcePane)
-        at = Link(hits[1].header, hits[1].id)
+        at = PassageLink(hits[1].header, hits[1].id)
         second = next(view for view in app.screen.query(PieceView) if view.piece.near == at)
         await pilot.click(second, offset=(3, 0))
         await until(pilot, lambda: app.focused is pane.page)

@@ -25,7 +25,7 @@ from localrag.answer.wording import FAILURES
 from localrag.errors import LocalragError
 from localrag.language import N_, _
 from localrag.page.answer import label
-from localrag.page.blocks import Items, Role
+from localrag.page.blocks import BlockRole, Items
 from localrag.text.harmless import harmless, one_line
 from localrag_tui.blocks import pieces_of
 from localrag_tui.screen import Dialogue
@@ -287,9 +287,9 @@ def _parts(row: "WrittenRow") -> Iterator[Content]:
     blocks = (
         block
         for block in row_blocks(row, label)
-        if not (isinstance(block, Items) and block.role is Role.CITATIONS)
+        if not (isinstance(block, Items) and block.role is BlockRole.CITATIONS)
     )
-    yield from (piece.content for piece in pieces_of(blocks))
+    yield from (piece.content for piece in pieces_of(blocks, None))
 
 
 def _option(number: int, citation: Citation) -> Option:
