@@ -11,7 +11,7 @@ from typing import IO, Any
 from lxml import etree
 
 from localrag.language import _
-from localrag.page.blocks import Block, Heading, Inline, Link, Remark, items, paragraph
+from localrag.page.blocks import Block, Heading, Inline, PassageLink, Remark, items, paragraph
 from localrag.search.affected import KINDS, Affected, Dependent, LawCount
 from localrag.text.harmless import harmless
 
@@ -20,35 +20,26 @@ _NAMES: Any = {None: _SPACE}
 _KEYS = {"label": "node", "law": "node", "kinds": "edge", "provisions": "edge"}
 
 
-def affected_blocks(found: Affected, most: int | None = None) -> Iterator[Block]:
-    """Yield the counts by law, the provisions of each kind, and the ways to farther ones.
-
-    `most` limits the laws and the provisions of a kind.
-    """
+def affected_blocks(found: Affected) -> Iterator[Block]:
+    """Yield the counts by law, the provisions of each kind, and the ways to farther ones."""
     yield Heading(1, found.label)
     direct = [one for one in found.dependents if one.depth == 1]
     if not direct:
         yield paragraph(_("Nothing in this corpus depends on it."))
         return
-    yield paragraph(
-        _("{provisions:,} provisions of {laws:,} laws depend on it.").format(
-            provisions=len(direct), laws=len(found.laws)
-        )
-    )
-    yield items(map(_law_count, found.laws[:most]))
-    yield from _left_out(len(found.laws), most)
+    words = _("{provisions:,} provisions of {laws:,} laws depend on it.")
+    yield Heading(2, words.format(provisions=len(direct), laws=len(found.laws)))
+    yield items(map(_law_count, found.laws))
     for kind, words in KINDS.items():
         of_kind = [one for one in direct if one.kinds[0] == kind]
         if of_kind:
             yield Heading(2, _(words), len(of_kind))
-            yield items(Link(one.label, one.place.id) for one in of_kind[:most])
-            yield from _left_out(len(of_kind), most)
+            yield items(PassageLink(one.label, one.place.id) for one in of_kind)
     farther = [one for one in found.dependents if one.depth > 1]
     if farther:
         labels = {one.place.id: one.label for one in found.dependents}
         yield Heading(2, _("Farther"), len(farther))
-        yield items(_way(one, labels) for one in farther[:most])
-        yield from _left_out(len(farther), most)
+        yield items(_way(one, labels) for one in farther)
     if found.not_followed:
         words = _("{n:,} provisions were not followed farther: there are too many.")
         yield paragraph(words.format(n=found.not_followed))
@@ -57,11 +48,6 @@ def affected_blocks(found: Affected, most: int | None = None) -> Iterator[Block]
 def _law_count(law: LawCount) -> tuple[Inline, ...]:
     kinds = _(", ").join(f"{_(KINDS[kind])} {n:,}" for kind, n in law.kinds.items())
     return f"{law.title} {law.provisions:,}  ", Remark(kinds)
-
-
-def _left_out(count: int, most: int | None) -> Iterator[Block]:
-    if most is not None and count > most:
-        yield paragraph(Remark(_("… and {n:,} more; --all shows them").format(n=count - most)))
 
 
 def _way(one: Dependent, labels: Mapping[str, str]) -> str:

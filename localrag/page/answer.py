@@ -7,19 +7,19 @@ from localrag.answer.types import Answer, Citation, Claim, Derivation, Nearest, 
 from localrag.language import _, aside, colon
 from localrag.page.blocks import (
     Block,
+    BlockRole,
     Code,
     Heading,
     Inline,
     Item,
     Items,
-    Link,
     Mark,
-    Note,
+    Notice,
     Paragraph,
+    PassageLink,
     Quotation,
+    QuoteSource,
     Remark,
-    Role,
-    Source,
     Strong,
     Tone,
     items,
@@ -52,44 +52,51 @@ def answer_blocks(answer: Answer, place: Place, verdict: str = "") -> Iterator[B
     """
     if answer.absent:
         absent = Strong(_("not in this corpus"), Tone.WRONG)
-        yield paragraph(absent, colon(), "、".join(answer.absent), role=Role.STATE)
+        yield paragraph(absent, colon(), "、".join(answer.absent), role=BlockRole.STATE)
     status = Strong(_(wording.STATUSES[answer.status]), _TONES[answer.status])
-    yield paragraph(status, colon(), verdict or wording.verdict(answer), role=Role.STATE)
+    yield paragraph(status, colon(), verdict or wording.verdict(answer), role=BlockRole.STATE)
     if answer.quotations:
         yield Heading(3, wording.instead())
         quoted = (_citation(one, place(one)) for one in answer.quotations)
-        yield Items(tuple(quoted), role=Role.QUOTATIONS)
+        yield Items(tuple(quoted), role=BlockRole.QUOTATIONS)
         yield Heading(3, wording.by_unsupported_model())
     if answer.label:
         chosen = Strong(answer.label, Tone.GOOD)
-        yield paragraph(chosen, " ", Strong(answer.text), role=Role.RESULT)
-    # The text of the extractive reader repeats the quotations below.
-    elif answer.text and (answer.is_concluded or not (answer.claims or answer.citations)):
-        yield paragraph(answer.text, role=Role.RESULT)
+        yield paragraph(chosen, " ", Strong(answer.text), role=BlockRole.RESULT)
+    elif answer.text and (answer.is_concluded or not _is_repeated(answer)):
+        yield paragraph(answer.text, role=BlockRole.RESULT)
     if answer.claims:
-        yield Items(tuple(_claim(answer, claim) for claim in answer.claims), role=Role.CLAIMS)
+        yield Items(tuple(_claim(answer, claim) for claim in answer.claims), role=BlockRole.CLAIMS)
     if answer.derivation:
         yield Heading(3, _("Derivation"), in_outline=True)
         yield from _derivation(answer, answer.derivation)
     if answer.citations:
         yield Heading(3, _("Citations"), in_outline=True)
-        yield Items(tuple(_cited(answer, place)), numbered=True, role=Role.CITATIONS)
+        yield Items(tuple(_cited(answer, place)), numbered=True, role=BlockRole.CITATIONS)
     if answer.nearest:
         yield from nearest_blocks(answer.nearest, answer.status)
 
 
+def _is_repeated(answer: Answer) -> bool:
+    """Whether the claims or the quotations below repeat the text, as for the extractive reader."""
+    is_quoted = answer.status is Status.QUOTED and bool(answer.citations)
+    return bool(answer.claims) or is_quoted
+
+
 def read_as(question: str) -> Paragraph:
     """Make the paragraph of a completed follow-up question."""
-    return paragraph(Remark(_("read as: {question}").format(question=question)), role=Role.READING)
+    return paragraph(
+        Remark(_("read as: {question}").format(question=question)), role=BlockRole.READING
+    )
 
 
 def nearest_blocks(nearest: Sequence[Nearest], status: str) -> Iterator[Block]:
     """Yield the passages near a question; `status` is the status of its answer."""
     yield Heading(3, wording.nearest(status))
-    yield Items(tuple(map(_nearest, nearest)), role=Role.NEAREST)
+    yield Items(tuple(map(_nearest, nearest)), role=BlockRole.NEAREST)
 
 
-def note_blocks(trace: Trace, absent: Sequence[str] = ()) -> Iterator[Note]:
+def note_blocks(trace: Trace, absent: Sequence[str] = ()) -> Iterator[Notice]:
     """Yield the words of statutes searched for, then the notes of the steps, each once.
 
     Args:
@@ -97,7 +104,7 @@ def note_blocks(trace: Trace, absent: Sequence[str] = ()) -> Iterator[Note]:
         absent: missing laws already reported.
     """
     for told in (*wording.looked_up(trace.wordings), *wording.events(trace, absent)):
-        yield Note(told)
+        yield Notice(told)
 
 
 def filed_answer(answer: Answer, place: Place, verdict: str = "") -> Iterator[Block]:
@@ -108,7 +115,7 @@ def filed_answer(answer: Answer, place: Place, verdict: str = "") -> Iterator[Bl
     yield from answer_blocks(answer, place, verdict)
     for told in wording.events(answer.trace, answer.absent):
         if answer.status is Status.NOT_FOUND or told.kind is FactKind.TEXT_OLD:
-            yield Note(told)
+            yield Notice(told)
 
 
 def _claim(answer: Answer, claim: Claim) -> Item:
@@ -134,28 +141,28 @@ def _citation(
         problem = aside(str(citation.problem)) if citation.problem else ""
         head = [Strong(_("rejected"), Tone.WRONG), colon(), *head, problem]
     remarks = tuple(wording.remarks(citation))
-    source = Source(citation.passage_id, citation.start, citation.end, remarks)
+    source = QuoteSource(citation.passage_id, citation.start, citation.end, remarks)
     below: tuple[Block, ...] = (Quotation(citation.quote, source),)
     if supplement:
         below += (paragraph(Remark(supplement)),)
     return Item(tuple(head), below, mark)
 
 
-def _link(citation: Citation, place: str) -> Link:
+def _link(citation: Citation, place: str) -> PassageLink:
     name = one_line(place or citation.label or citation.passage_id)
-    return Link(name, citation.passage_id, citation.start)
+    return PassageLink(name, citation.passage_id, citation.start)
 
 
 def _nearest(one: Nearest) -> Item:
-    near = Link(one_line(one.label), one.passage_id)
+    near = PassageLink(one_line(one.label), one.passage_id)
     return Item((near, Remark(one_line(one.beginning)), Code(one.passage_id)))
 
 
 def _derivation(answer: Answer, derivation: Derivation) -> Iterator[Block]:
     steps = (_step(answer, step) for step in derivation.steps)
-    yield items(steps, numbered=True, role=Role.DERIVATION)
+    yield items(steps, numbered=True, role=BlockRole.DERIVATION)
     for computation in derivation.computed:
-        yield paragraph(f"=> {computation}", role=Role.COMPUTED)
+        yield paragraph(f"=> {computation}", role=BlockRole.COMPUTED)
 
 
 def _step(answer: Answer, step: Step) -> tuple[Inline, ...]:

@@ -20,7 +20,7 @@ class Tone(StrEnum):
     QUIET = "quiet"
 
 
-class Role(StrEnum):
+class BlockRole(StrEnum):
     """The part of a page in a block; web page and workbench style it."""
 
     READING = "reading"
@@ -68,11 +68,11 @@ class Code:
 
 
 @dataclass(frozen=True, slots=True)
-class Link:
+class PassageLink:
     """The name of a passage.
 
     Attributes:
-        passage_id: "" if the corpus lacks it.
+        passage_id: "" outside the corpus.
         start: of the quotation in its document; -1 for the whole passage.
     """
 
@@ -92,10 +92,10 @@ class Mark:
 
     text: str
     number: int = 0
-    source: Link | None = None
+    source: PassageLink | None = None
 
 
-Inline = str | Strong | Remark | Changed | Code | Link | Mark
+Inline = str | Strong | Remark | Changed | Code | PassageLink | Mark
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,7 +112,7 @@ class Heading:
     level: int
     text: str
     count: int | None = None
-    source: Link | None = None
+    source: PassageLink | None = None
     in_outline: bool = False
 
 
@@ -121,11 +121,11 @@ class Paragraph:
     """A paragraph; line breaks in its text stay."""
 
     parts: tuple[Inline, ...]
-    role: Role | None = None
+    role: BlockRole | None = None
 
 
 @dataclass(frozen=True, slots=True)
-class Source:
+class QuoteSource:
     """The source of a quotation: passage, span in the document, remarks; -1 for no span."""
 
     passage_id: str
@@ -139,7 +139,7 @@ class Quotation:
     """A text word for word, on one or more lines."""
 
     text: str
-    source: Source | None = None
+    source: QuoteSource | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,7 +157,7 @@ class Items:
 
     entries: tuple[Item, ...]
     numbered: bool = False
-    role: Role | None = None
+    role: BlockRole | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,16 +170,16 @@ class Sides:
 
 
 @dataclass(frozen=True, slots=True)
-class Note:
+class Notice:
     """A note on the work."""
 
     told: Fact
 
 
-Block = Heading | Paragraph | Quotation | Items | Sides | Note
+Block = Heading | Paragraph | Quotation | Items | Sides | Notice
 
 
-def paragraph(*parts: Inline, role: Role | None = None) -> Paragraph:
+def paragraph(*parts: Inline, role: BlockRole | None = None) -> Paragraph:
     """Make a paragraph of these parts."""
     return Paragraph(parts, role)
 
@@ -188,21 +188,21 @@ def items(
     lines: Iterable[Inline | tuple[Inline, ...]],
     *,
     numbered: bool = False,
-    role: Role | None = None,
+    role: BlockRole | None = None,
 ) -> Items:
     """Make a list with one entry a line."""
     entries = (Item(line if isinstance(line, tuple) else (line,)) for line in lines)
     return Items(tuple(entries), numbered, role)
 
 
-def in_parts(source: Source) -> tuple[Inline, ...]:
+def in_parts(source: QuoteSource) -> tuple[Inline, ...]:
     """Write a source in a line: its id and its remarks."""
     return Code(source.passage_id), *map(Remark, source.remarks)
 
 
-def as_lines(block: Sides | Note) -> list[tuple[Inline, ...]]:
+def as_lines(block: Sides | Notice) -> list[tuple[Inline, ...]]:
     """Write the two sides of a change, or a note, in lines."""
-    if isinstance(block, Note):
+    if isinstance(block, Notice):
         return [(str(block.told),)]
     signed = (("- ", block.before), ("+ ", block.after))
     lines: list[tuple[Inline, ...]] = [(Remark(block.place),)] if block.place else []

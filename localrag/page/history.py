@@ -6,7 +6,7 @@ from itertools import groupby
 from localrag.check.pending import Upcoming
 from localrag.corpus.states import DocumentInfo
 from localrag.language import _, colon
-from localrag.page.blocks import Block, Heading, Note, Quotation, Remark, Sides, Strong, paragraph
+from localrag.page.blocks import Block, Heading, Notice, Quotation, Remark, Sides, Strong, paragraph
 from localrag.search.history import Amendment, Comparison, History, Version, amended_by, headline
 from localrag.search.history.comparing import CHANGES, Change, ChangeKind
 
@@ -20,7 +20,7 @@ def history_blocks(found: History) -> Iterator[Block]:
         if first and version.passage is not None:
             yield Quotation(version.passage.text)
         yield from change_blocks(version)
-    yield from map(Note, found.notes)
+    yield from map(Notice, found.notes)
 
 
 def change_blocks(version: Version) -> Iterator[Sides]:
@@ -36,7 +36,7 @@ def comparison_blocks(found: Comparison) -> Iterator[Block]:
     yield paragraph(Remark(f"{_date_of(found.before)} → {_date_of(found.after)}"))
     for fact in found.left_out:
         yield paragraph(Remark(str(fact)))
-    yield from map(Note, found.notes)
+    yield from map(Notice, found.notes)
     if not found.changes:
         yield paragraph(_("Nothing changed."))
     yield from _changes(found.changes, title, 2)

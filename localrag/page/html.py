@@ -13,10 +13,10 @@ from localrag.page.blocks import (
     Inline,
     Item,
     Items,
-    Link,
     Mark,
-    Note,
+    Notice,
     Paragraph,
+    PassageLink,
     Quotation,
     Remark,
     Sides,
@@ -30,7 +30,12 @@ Address = Callable[[str], str]
 
 
 def fragment(
-    blocks: Iterable[Block], address: Address = lambda _id: "", shift: int = 0, first_id: str = ""
+    blocks: Iterable[Block],
+    address: Address = lambda _id: "",
+    *,
+    shift: int = 0,
+    first_id: str = "",
+    entries: int | None = None,
 ) -> str:
     """Write blocks as HTML.
 
@@ -39,10 +44,11 @@ def fragment(
         address: of passages to link.
         shift: added to the levels of headings.
         first_id: id of the first heading.
+        entries: longest list of links; None for any.
     """
     all_ = list(blocks)
-    writer = _Writer(address, shift, first_id)
-    notes = list(dict.fromkeys(str(block.told) for block in all_ if isinstance(block, Note)))
+    writer = _Writer(address, shift, first_id, entries)
+    notes = list(dict.fromkeys(str(block.told) for block in all_ if isinstance(block, Notice)))
     return "\n".join([*map(writer.block, all_), *([_fold(notes)] if notes else [])])
 
 
@@ -69,10 +75,11 @@ def _tag(name: str, inner: str, *, text: str = "", **attributes: str) -> str:
 
 
 class _Writer:
-    def __init__(self, address: Address, shift: int, first_id: str) -> None:
+    def __init__(self, address: Address, shift: int, first_id: str, entries: int | None) -> None:
         self._address = address
         self._shift = shift
         self._id = first_id
+        self._entries = entries
 
     def block(self, block: Block) -> str:
         """Write one block; notes have their fold."""
@@ -84,8 +91,13 @@ class _Writer:
             case Quotation(text):
                 return _tag("blockquote", _text(text), text=text)
             case Items(entries, numbered, role):
-                inner = "\n".join(map(self._item, entries))
-                return _tag("ol" if numbered else "ul", f"\n{inner}\n", class_=role or "")
+                # Lists with a part of their own, as contents, are whole.
+                most = None if role else self._entries
+                inner = "\n".join(map(self._item, entries[:most]))
+                more = len(entries) - len(entries[:most])
+                rest = _("… and {n:,} more").format(n=more)
+                list_ = _tag("ol" if numbered else "ul", f"\n{inner}\n", class_=role or "")
+                return list_ + (f"<p>{_text(rest)}</p>" if more else "")
             case Sides(before, after, place):
                 return "".join(
                     (
@@ -94,7 +106,7 @@ class _Writer:
                         f"<p><ins>{_text(after)}</ins></p>" if after else "",
                     )
                 )
-            case Note():
+            case Notice():
                 return ""
 
     def _heading(self, heading: Heading) -> str:
@@ -132,12 +144,12 @@ class _Writer:
             case Changed(law, said):
                 written = f"<ins>{_text(law)}</ins>" if law.strip() else ""
                 return written + (f"<del>{_text(said)}</del>" if said.strip() else "")
-            case Link():
+            case PassageLink():
                 return self._link(part)
             case Mark():
                 return " " + self._mark(part)
 
-    def _link(self, link: Link) -> str:
+    def _link(self, link: PassageLink) -> str:
         address = self._address(link.passage_id) if link.passage_id else ""
         if not address:
             return _name(link.text)

@@ -11,10 +11,10 @@ from localrag.page.blocks import (
     Inline,
     Item,
     Items,
-    Link,
     Mark,
-    Note,
+    Notice,
     Paragraph,
+    PassageLink,
     Quotation,
     Remark,
     Sides,
@@ -48,7 +48,7 @@ def _block(block: Block) -> str:
             return quotation(block.text) + end
         case Items():
             return _items(block)
-        case Sides() | Note():
+        case Sides() | Notice():
             return "\n\n".join(_inline(parts, paragraph) for parts in as_lines(block))
 
 
@@ -79,7 +79,7 @@ def _inline(parts: Iterable[Inline], text: Callable[[str], str]) -> str:
         match part:
             case str() if not written:
                 written = text(part)
-            case str() | Link():
+            case str() | PassageLink():
                 # Later parts never begin a line.
                 words = one_line(part if isinstance(part, str) else part.text)
                 written += _escaped(words) if written else _in_line(words)

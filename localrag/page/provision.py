@@ -15,16 +15,16 @@ from localrag.language import N_, _, aside, colon
 from localrag.law.notation import cite
 from localrag.page.blocks import (
     Block,
+    BlockRole,
     Code,
     Heading,
     Inline,
     Item,
     Items,
-    Link,
     Paragraph,
+    PassageLink,
     Quotation,
     Remark,
-    Role,
     Strong,
     Tone,
     paragraph,
@@ -103,38 +103,33 @@ def header(passage: Passage) -> str:
 
 
 def filed_provisions(store: CorpusStore, found: LookedUp) -> Iterator[Block]:
-    """Yield the provisions for a file, cited as lawyers do, with every link."""
+    """Yield the provisions for a file, cited as lawyers do, each with its links."""
     named = partial(cited, store)
     if found.contents is not None:
         yield from _contents(found.contents, in_short=False)
     for view in found.provisions:
         yield from text_blocks(view, named)
-        yield from tie_blocks(view, None)
-    yield from _left_out(found)
+        yield from tie_blocks(view)
+    yield from left_out(found)
 
 
-def looked_up_blocks(
-    found: LookedUp, most: int | None, *, in_short: bool = False
-) -> Iterator[Block]:
+def looked_up_blocks(found: LookedUp, *, in_short: bool = False) -> Iterator[Block]:
     """Yield a provision with its links, the texts of several, or the contents of a law.
 
-    Args:
-        found: the result.
-        most: links under one heading; None for all.
-        in_short: of a whole law only the headings.
+    `in_short` leaves out the articles of a whole law.
     """
     if found.contents is not None:
         yield from _contents(found.contents, in_short=in_short)
     for view in found.provisions:
         yield from text_blocks(view, header)
         if len(found.provisions) == 1:
-            yield from tie_blocks(view, most)
-    yield from _left_out(found)
+            yield from tie_blocks(view)
 
 
-def _left_out(found: LookedUp) -> Iterator[Block]:
+def left_out(found: LookedUp) -> Iterator[Block]:
+    """Yield the number of provisions not shown, if any."""
     if found.left_out:
-        yield paragraph(Remark(_("… and {n:,} more; --all shows them").format(n=found.left_out)))
+        yield paragraph(Remark(_("… and {n:,} more").format(n=found.left_out)))
 
 
 def _contents(contents: Contents, *, in_short: bool) -> Iterator[Block]:
@@ -147,21 +142,23 @@ def _contents(contents: Contents, *, in_short: bool) -> Iterator[Block]:
 
 def _origin(law: DocumentInfo, id_: str) -> Paragraph:
     told = filter(None, (law.metadata.get("law_num", ""), wording.state_of(law)))
-    return paragraph(*map(Remark, told), Code(id_), role=Role.PLACE)
+    return paragraph(*map(Remark, told), Code(id_), role=BlockRole.PLACE)
 
 
 def _warnings(told: Sequence[str]) -> Iterator[Paragraph]:
-    return (paragraph(Remark(words, Tone.DOUBTFUL), role=Role.STATE) for words in told if words)
+    return (
+        paragraph(Remark(words, Tone.DOUBTFUL), role=BlockRole.STATE) for words in told if words
+    )
 
 
 def _parts(parts: Sequence[Part], *, is_whole: bool) -> Iterator[Block]:
-    yield Items(tuple(_part(part, is_whole=is_whole) for part in parts), role=Role.PARTS)
+    yield Items(tuple(_part(part, is_whole=is_whole) for part in parts), role=BlockRole.PARTS)
 
 
 def _part(part: Part, *, is_whole: bool) -> Item:
     """Make an entry: an article, or a heading; of a whole law, its articles are only counted."""
     if part.passage_id:
-        return Item((Link(part.title, part.passage_id), Code(part.passage_id)))
+        return Item((PassageLink(part.title, part.passage_id), Code(part.passage_id)))
     below = [one for one in part.parts if not (is_whole and one.passage_id)]
     if is_whole and part.title.startswith(_SUPPLEMENT):
         below = []
@@ -182,8 +179,8 @@ def _articles(part: Part) -> str:
 def text_blocks(view: Provision, named: Named) -> Iterator[Block]:
     """Yield the text of a provision with its place, and its temporary changes."""
     passage, document = view.passage, view.document
-    yield Heading(1, named(passage), source=Link(passage.header, passage.id))
-    yield paragraph(Remark(" > ".join((document.title, *view.place))), role=Role.PLACE)
+    yield Heading(1, named(passage), source=PassageLink(passage.header, passage.id))
+    yield paragraph(Remark(" > ".join((document.title, *view.place))), role=BlockRole.PLACE)
     yield _origin(document, passage.id)
     yield from _warnings([wording.of_passage(passage), *omission_notes(document.omissions)])
     if view.is_deleted:
@@ -194,47 +191,43 @@ def text_blocks(view: Provision, named: Named) -> Iterator[Block]:
         replaced = tuple(
             Item(("".join(wording.replacement(words)),)) for words in view.as_read.left_out
         )
-        yield from _listed(wording.not_made(), replaced, None)
+        yield from _listed(wording.not_made(), replaced)
         return
     yield Quotation(passage.text)
     for by in view.changed_by:
-        yield paragraph(Strong(wording.changed(), Tone.DOUBTFUL), Link(named(by), by.id))
+        yield paragraph(Strong(wording.changed(), Tone.DOUBTFUL), PassageLink(named(by), by.id))
         yield Quotation(by.text)
 
 
-def tie_blocks(view: Provision, most: int | None) -> Iterator[Block]:
-    """Yield the links of a provision both ways, its terms, and other triples.
-
-    `most` is the number of links under one heading; None for all.
-    """
-    yield from _listed(_("Left to orders"), tuple(map(_delegation, view.delegations)), most)
+def tie_blocks(view: Provision) -> Iterator[Block]:
+    """Yield the links of a provision both ways, its terms, and other triples."""
+    yield from _listed(_("Left to orders"), tuple(map(_delegation, view.delegations)))
     told = {link.label for of in view.delegations for link in of.filled_in_by}
     filled_in = _("Also implemented by") if told else _("Implemented by")
     others = [link for link in view.filled_in_by if link.label not in told]
-    yield from _linked(filled_in, others, most)
+    yield from _linked(filled_in, others)
     # References to orders are listed above.
     references = [link for link in view.refers_to if link.kind != DELEGATES]
-    yield from _linked(_("Refers to"), references, most)
-    yield from _listed(_("Words read otherwise"), tuple(map(_readings, view.reads)), most)
-    yield from _linked(_("Referred to by"), view.referred_by, most)
-    yield from _linked(_("Words read otherwise by"), view.read_by, most)
-    known = (Item((of.triple.text, Code(of.passage_id))) for of in view.known)
-    yield from _listed(_("Known besides"), tuple(known), most)
-    yield from _listed(_("Terms defined elsewhere"), tuple(map(_term, view.terms)), None)
+    yield from _linked(_("Refers to"), references)
+    yield from _listed(_("Words read otherwise"), tuple(map(_readings, view.reads)))
+    yield from _linked(_("Referred to by"), view.referred_by)
+    yield from _linked(_("Words read otherwise by"), view.read_by)
+    known = (
+        Item((PassageLink(of.triple.text, of.passage_id), Code(of.passage_id))) for of in view.known
+    )
+    yield from _listed(_("Known besides"), tuple(known))
+    yield from _listed(_("Terms defined elsewhere"), tuple(map(_term, view.terms)))
 
 
-def _linked(title: str, links: Sequence[ProvisionLink], most: int | None) -> Iterator[Block]:
-    return _listed(title, tuple(map(_link, links)), most)
+def _linked(title: str, links: Sequence[ProvisionLink]) -> Iterator[Block]:
+    return _listed(title, tuple(map(_link, links)))
 
 
-def _listed(title: str, entries: tuple[Item, ...], most: int | None) -> Iterator[Block]:
+def _listed(title: str, entries: tuple[Item, ...]) -> Iterator[Block]:
     if not entries:
         return
     yield Heading(2, title, count=len(entries))
-    yield Items(entries[:most])
-    if most is not None and len(entries) > most:
-        more = _("… and {n:,} more; --all shows them").format(n=len(entries) - most)
-        yield paragraph(Remark(more))
+    yield Items(entries)
 
 
 def _delegation(of: Delegation) -> Item:
@@ -251,12 +244,12 @@ def _delegation(of: Delegation) -> Item:
 
 def _term(of: DefinedTerm) -> Item:
     scope = aside(of.scope) if of.scope else ""
-    return Item((Strong(of.term), scope, colon(), Link(of.passage.header, of.passage.id)))
+    return Item((Strong(of.term), scope, colon(), PassageLink(of.passage.header, of.passage.id)))
 
 
-def _goal(link: ProvisionLink) -> Link:
+def _goal(link: ProvisionLink) -> PassageLink:
     is_here = link.exists and link.document_id and link.locator.path
-    return Link(link.label, f"{link.document_id}#{link.locator.path}" if is_here else "")
+    return PassageLink(link.label, f"{link.document_id}#{link.locator.path}" if is_here else "")
 
 
 def _link(link: ProvisionLink) -> Item:

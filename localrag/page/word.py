@@ -12,7 +12,7 @@ from localrag.page.blocks import (
     Item,
     Items,
     Mark,
-    Note,
+    Notice,
     Paragraph,
     Quotation,
     Remark,
@@ -62,7 +62,7 @@ def _add(document: "Document", block: Block, depth: int) -> None:
             _write(_indented(quote, depth + 1), (block.text,))
             if block.source:
                 _add(document, Paragraph(in_parts(block.source)), depth)
-        case Sides() | Note():
+        case Sides() | Notice():
             for parts in as_lines(block):
                 _add(document, Paragraph(parts), depth)
         case Items():

@@ -9,19 +9,19 @@ from textual.style import Style
 from localrag.language import _
 from localrag.page.blocks import (
     Block,
+    BlockRole,
     Changed,
     Code,
     Heading,
     Inline,
     Item,
     Items,
-    Link,
     Mark,
-    Note,
+    Notice,
     Paragraph,
+    PassageLink,
     Quotation,
     Remark,
-    Role,
     Sides,
     Strong,
     Tone,
@@ -43,10 +43,10 @@ STYLES = {
 }
 # The paragraphs of lists, in the style sheet.
 _KINDS = {
-    Role.CLAIMS: "claim",
-    Role.DERIVATION: "claim",
-    Role.QUOTATIONS: "quotation",
-    Role.CITATIONS: "quotation",
+    BlockRole.CLAIMS: "claim",
+    BlockRole.DERIVATION: "claim",
+    BlockRole.QUOTATIONS: "quotation",
+    BlockRole.CITATIONS: "quotation",
 }
 
 
@@ -64,87 +64,91 @@ class TurnPiece(NamedTuple):
     kind: str
     citations: tuple[int, ...] = ()
     step: bool = False
-    near: Link | None = None
+    near: PassageLink | None = None
 
 
-def cut(text: str, most: int = _LONGEST) -> str:
-    """The beginning of a text, with its length if it is longer."""
-    if len(text) <= most:
+def cut(text: str, most: int | None = _LONGEST) -> str:
+    """The beginning of a text, with its length if it is longer; None cuts nothing."""
+    if most is None or len(text) <= most:
         return text
     return _("{text} … ({n:,} characters in all)").format(text=text[:most], n=len(text))
 
 
-def pieces_of(blocks: Iterable[Block]) -> Iterator[TurnPiece]:
-    """Write blocks as paragraphs; each entry of a list is one."""
+def pieces_of(blocks: Iterable[Block], most: int | None = _LONGEST) -> Iterator[TurnPiece]:
+    """Write blocks as paragraphs; each entry of a list is one.
+
+    `most` is the longest text in characters; None for any.
+    """
     for block in blocks:
         match block:
             case Heading(in_outline=False):
                 yield TurnPiece(content(block.text, "bold"), "first-note")
             case Paragraph(parts, role):
-                yield TurnPiece(inline(parts), role or "note")
+                yield TurnPiece(inline(parts, most), role or "note")
             case Items(entries, numbered, role):
                 for number, entry in enumerate(entries, 1):
                     mark = f"{number}. " if numbered and not entry.mark else ""
-                    yield _entry(entry, mark, role)
+                    yield _entry(entry, mark, role, most)
             case Quotation() | Sides():
-                yield TurnPiece(plain(block), "quotation")
-            case Note(told):
+                yield TurnPiece(plain(block, most), "quotation")
+            case Notice(told):
                 words = note(told)
                 if told.kind is not FactKind.LOOKED_UP:
                     words = _("note: {event}").format(event=words)
                 yield TurnPiece(content(words, QUIET), "note")
 
 
-def _entry(entry: Item, mark: str, role: Role | None) -> TurnPiece:
+def _entry(entry: Item, mark: str, role: BlockRole | None, most: int | None) -> TurnPiece:
     parts = entry.parts if entry.mark is None else (entry.mark, " ", *entry.parts)
-    text = Content.styled(mark, "bold") + inline(parts)
-    below = [plain(block) for block in entry.below if not isinstance(block, Quotation)]
+    text = Content.styled(mark, "bold") + inline(parts, most)
+    below = [plain(block, most) for block in entry.below if not isinstance(block, Quotation)]
     for block in entry.below:
         if isinstance(block, Quotation):
             told = block.source.remarks if block.source else ()
             text += content(f"  {' · '.join(map(one_line, told))}" if told else "", QUIET)
-            below.insert(0, plain(block))
+            is_rejected = entry.mark is not None and entry.mark.source is None
+            below.insert(0, content(cut(block.text, most), QUIET if is_rejected else ""))
     marks = tuple(part.number for part in parts if isinstance(part, Mark))
-    links = (part for part in parts if isinstance(part, Link) and part.passage_id)
+    links = (part for part in parts if isinstance(part, PassageLink) and part.passage_id)
     near = None if marks else next(links, None)
     kind = _KINDS.get(role, "note") if role else "note"
     is_step = bool(marks) or near is not None or kind == "claim"
     return TurnPiece(Content("\n").join([text, *below]), kind, marks, is_step, near)
 
 
-def plain(block: Block) -> Content:
+def plain(block: Block, most: int | None = _LONGEST) -> Content:
     """Write a block below another one."""
     match block:
         case Paragraph(parts):
-            return inline(parts)
+            return inline(parts, most)
         case Quotation(text):
-            return content(cut(text))
+            return content(cut(text, most))
         case Items(entries):
-            lines = (content("  ") + inline(entry.parts) for entry in entries)
+            lines = (content("  ") + inline(entry.parts, most) for entry in entries)
             return Content("\n").join(lines)
-        case Sides() | Note():
-            return Content("\n").join(map(inline, as_lines(block)))
+        case Sides() | Notice():
+            return Content("\n").join(inline(parts, most) for parts in as_lines(block))
         case Heading():
             return content(block.text, "bold")
 
 
-def inline(parts: Iterable[Inline]) -> Content:
+def inline(parts: Iterable[Inline], most: int | None = _LONGEST) -> Content:
     """Write the parts of a line; ids of passages are left out."""
     text = Content()
     for part in parts:
         match part:
             case str():
                 # Later parts never begin a line.
-                text += content(cut(part if not text.plain else one_line(part)))
+                text += content(cut(part if not text.plain else one_line(part), most))
             case Strong():
                 style = f"bold {STYLES[part.tone]}" if part.tone else "bold"
-                text += content(cut(one_line(part.text)), style)
+                text += content(cut(one_line(part.text), most), style)
             case Remark():
                 gap = "  " if text.plain else ""
-                text += content(gap + cut(one_line(part.text)), STYLES[part.tone])
+                text += content(gap + cut(one_line(part.text), most), STYLES[part.tone])
             case Changed():
                 text += _changed(part)
-            case Link():
+            case PassageLink():
                 text += _link(part)
             case Mark():
                 text += (" " if text.plain else "") + _mark(part)
@@ -162,7 +166,7 @@ def _changed(part: Changed) -> Content:
     )
 
 
-def _link(link: Link) -> Content:
+def _link(link: PassageLink) -> Content:
     text = content(cut(one_line(link.text)), "$accent")
     if not link.passage_id:
         return text

@@ -193,7 +193,9 @@ def _print_looked_up(found: "LookedUp", most: int | None) -> None:
     from localrag.doors.cli.render import print_blocks
     from localrag.page.provision import looked_up_blocks
 
-    print_blocks(looked_up_blocks(found, most, in_short=True))
+    print_blocks(looked_up_blocks(found, in_short=True), entries=most)
+    if found.left_out:
+        tell(_("… and {n:,} more; --all shows them").format(n=found.left_out))
     views = found.provisions
     if len(views) > 1:
         tell(_("Relations of one of them: localrag show ID"))
@@ -292,7 +294,7 @@ def affected(
     if as_json:
         emit(affected_as_json(found))
     elif out is None:
-        print_blocks(affected_blocks(found, None if everything else _LINKS))
+        print_blocks(affected_blocks(found), entries=None if everything else _LINKS)
     if not found.dependents:
         raise typer.Exit(3)
 

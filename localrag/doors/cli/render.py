@@ -1,6 +1,7 @@
 """How hits, traces, and blocks are printed."""
 
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 
 from localrag.answer import wording
 from localrag.doors.cli.terminal import say, say_text, tell, tell_note, type_part
@@ -13,14 +14,14 @@ from localrag.page.blocks import (
     Heading,
     Inline,
     Items,
-    Link,
     Mark,
-    Note,
+    Notice,
     Paragraph,
+    PassageLink,
     Quotation,
+    QuoteSource,
     Remark,
     Sides,
-    Source,
     Strong,
     Tone,
 )
@@ -45,22 +46,27 @@ _STYLES = {
 }
 
 
-def print_blocks(blocks: Iterable[Block], most: int | None = None) -> None:
+def print_blocks(
+    blocks: Iterable[Block], most: int | None = None, entries: int | None = None
+) -> None:
     """Print blocks; notes go to standard error.
 
     Args:
         blocks: the blocks.
-        most: characters of a quotation or a sentence that are printed; None for all.
+        most: longest quotation or sentence, in characters; None for any.
+        entries: longest list under a heading; None for any.
     """
     before: Block | None = None
     for block in blocks:
-        if isinstance(block, Note):
+        if isinstance(block, Notice):
             _tell(block)
         elif not (isinstance(block, Heading) and block.in_outline):
             if before is not None and _is_apart(before, block):
                 say("")
-            is_below = isinstance(before, Heading) and isinstance(block, Items)
-            _print(block, 2 if is_below or isinstance(block, Quotation) else 0, most)
+            if isinstance(before, Heading) and isinstance(block, Items):
+                _print_listed(block, most, entries)
+            else:
+                _print(block, 2 if isinstance(block, Quotation) else 0, most)
             before = block
 
 
@@ -76,7 +82,15 @@ def _is_apart(before: Block, block: Block) -> bool:
             return False
 
 
-def _tell(note: Note) -> None:
+def _print_listed(block: Items, most: int | None, entries: int | None) -> None:
+    shown = replace(block, entries=block.entries[:entries])
+    _print_items(shown, 2, most)
+    if more := len(block.entries) - len(shown.entries):
+        rest = _("… and {n:,} more; --all shows them").format(n=more)
+        say((rest, "dim"), indent=2)
+
+
+def _tell(note: Notice) -> None:
     if note.told.kind is FactKind.LOOKED_UP:
         tell((str(note.told), "cyan"))
     else:
@@ -123,7 +137,7 @@ def _print_sides(sides: Sides) -> None:
             say_text((f"{sign}{text}", style), indent=2)
 
 
-def _source(source: Source) -> list[str]:
+def _source(source: QuoteSource) -> list[str]:
     span = _("characters {start}-{end}").format(start=source.start, end=source.end)
     return [source.passage_id, *([span] if source.start >= 0 else []), *source.remarks]
 
@@ -138,7 +152,7 @@ def _inline(parts: Sequence[Inline], most: int | None) -> list[type_part]:
             case Strong():
                 style = f"bold {_STYLES[part.tone]}" if part.tone else "bold"
                 written += cut(one_line(part.text), style)
-            case Link():
+            case PassageLink():
                 written += cut(one_line(part.text), "cyan")
             case Mark():
                 blank = "" if written and written[-1][0].endswith("]") else " "

@@ -179,13 +179,14 @@ def _print_coverage(told: LawsStatus) -> None:
     else:
         say(_("nothing was fetched with localrag laws; later changes at e-Gov are unknown"))
     # Yesterday's changes come with the next update.
-    if (told.days_behind or 0) > 1:
+    behind = told.days_behind or 0
+    if behind > 1:
         words = ngettext(
             "{n:,} day since then was not asked for. Run: {verb}",
             "{n:,} days since then were not asked for. Run: {verb}",
-            told.days_behind,
+            behind,
         )
-        say(words.format(n=told.days_behind, verb="localrag laws update"))
+        say(words.format(n=behind, verb="localrag laws update"))
     if told.asked_once:
         days = ", ".join(told.asked_once)
         say(_("no archive, asked for once more next time: {days}").format(days=days))

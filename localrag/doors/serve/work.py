@@ -67,7 +67,7 @@ from localrag.page.answer import (
 )
 from localrag.page.html import fragment
 from localrag.page.markdown import markdown
-from localrag.page.provision import looked_up_blocks, place
+from localrag.page.provision import left_out, looked_up_blocks, place
 from localrag.search.finding import resolve
 from localrag.search.provision import LookedUp
 from localrag_indexes.errors import IndexingError
@@ -164,8 +164,10 @@ def address(corpus: str, passage_id: str) -> str:
 
 
 def _beside(corpus: Corpus, call: ShowCall) -> str:
-    blocks = looked_up_blocks(_looked_up(corpus, call), _LINKS)
-    return fragment(blocks, partial(address, call.corpus), shift=1, first_id="read")
+    found = _looked_up(corpus, call)
+    blocks = [*looked_up_blocks(found), *left_out(found)]
+    at = partial(address, call.corpus)
+    return fragment(blocks, at, shift=1, first_id="read", entries=_LINKS)
 
 
 def _ask(corpus: Corpus, call: AskCall) -> AnswerJson:

@@ -188,8 +188,13 @@ def _blocks(rows: Iterable[WrittenRow], place: Place) -> Iterator[Block]:
             yield paragraph(Strong(_("Failed.")))
             yield paragraph(f"{row.error.cause} {row.error.cure}".strip())
         else:
-            answer = _answer(row)
-            yield from filed_answer(answer, place, wording.verdict(answer, _shown(row)))
+            yield from row_blocks(row, place)
+
+
+def row_blocks(row: AnsweredRow, place: Place) -> Iterator[Block]:
+    """Yield the blocks of an answered row; `place` cites a citation."""
+    answer = _answer(row)
+    return filed_answer(answer, place, wording.verdict(answer, _shown(row)))
 
 
 def _shown(row: AnsweredRow) -> int:

@@ -12,7 +12,7 @@ from localrag.answer.types import Nearest
 from localrag.answer.wording import MISMATCHES
 from localrag.errors import LocalragError
 from localrag.ops.conversations.types import TurnState
-from localrag.page.blocks import Link
+from localrag.page.blocks import PassageLink
 from localrag.search.types import Filters, Query, Trace
 from localrag.text.facts import Fact, FactKind
 from localrag_tui.app import Workbench
@@ -42,7 +42,7 @@ async def test_the_real_engine_answers_with_quotations(workbench, until, shown, 
     app = workbench("ja", engine=Engine())
     async with app.run_test(size=(140, 40), notifications=True) as pilot:
         await ask(pilot, "渡し舟を運航してはならない水位の基準は何か。")
-        await until(pilot, lambda: "引用のみ  最も近い箇所の原文" in shown(app))
+        await until(pilot, lambda: "引用のみ：最も近い箇所の原文" in shown(app))
         await until(pilot, lambda: "施行令 第四条 第一項" in shown(app))
         await until(pilot, lambda: app.screen.query_one(SourcePane).spot is not None)
         await pilot.press("tab", "2")
@@ -232,7 +232,7 @@ async def test_the_nearest_passages_are_listed_and_opened(
         assert "<U+202E>" in shown(app)
         assert "The nearest places found are in the evidence." not in shown(app)
         pane = app.screen.query_one(SourcePane)
-        at = Link(hits[1].header, hits[1].id)
+        at = PassageLink(hits[1].header, hits[1].id)
         second = next(view for view in app.screen.query(PieceView) if view.piece.near == at)
         await pilot.click(second, offset=(3, 0))
         await until(pilot, lambda: app.focused is pane.page)
@@ -393,7 +393,7 @@ async def test_under_a_limit_nothing_is_said_of_the_rest_of_the_corpus(
         await ask(pilot, "how high?")
         await until(pilot, lambda: "回答の根拠になるもの" in shown(app))
         text = "".join(shown(app).split())
-        assert "該当なし絞り込んだ法令には、回答の根拠になるものがありません" in text
+        assert "該当なし：絞り込んだ法令には、回答の根拠になるものがありません" in text
         assert "Ctrl+L→Ctrl+Xで絞り込みを解除できます" in text
         await pilot.press("ctrl+l")
         # The key and the button are called alike.
@@ -494,7 +494,7 @@ async def test_a_derivation_and_a_choice(workbench, engine, answers, ask, shown,
         assert engine.asked[0][2] == Query("who may board?", ("one", "two"))
         await pilot.press("tab", "tab", "a")
         await until(pilot, lambda: len(app.screen.query(TurnView)) == 2)
-        await until(pilot, lambda: "b  乗せてよい" in shown(app))
+        await until(pilot, lambda: "b 乗せてよい" in shown(app))
         assert engine.asked[1][2] == engine.asked[0][2]
 
 

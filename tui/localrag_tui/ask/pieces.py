@@ -12,7 +12,7 @@ from localrag.language import _
 from localrag.methods.catalogue import LABELS
 from localrag.ops.conversations.types import Turn, TurnState
 from localrag.page.answer import answer_blocks, label, nearest_blocks, note_blocks, read_as
-from localrag.page.blocks import Block, Items, Role
+from localrag.page.blocks import Block, BlockRole, Items
 from localrag.search.types import Filters, Query, StageRecord
 from localrag_tui.ask.asking import AnswerProgress
 from localrag_tui.ask.evidence import hits_of_matter
@@ -115,7 +115,7 @@ def _answer(answer: Answer, limited: Filters, lifting: str) -> Iterator[TurnPiec
     blocks = answer_blocks(_in_short(answer), label, _verdict(answer, limited))
     told = False
     for piece in pieces_of(map(partial(_needed, answer), blocks)):
-        if piece.kind != Role.STATE and not told:
+        if piece.kind != BlockRole.STATE and not told:
             yield from _limits(answer, limited, lifting)
             told = True
         yield piece
@@ -133,7 +133,7 @@ def _in_short(answer: Answer) -> Answer:
 
 def _needed(answer: Answer, block: Block) -> Block:
     """Leave out the citations of claims; the evidence has them. Rejected ones stay."""
-    if not isinstance(block, Items) or block.role is not Role.CITATIONS:
+    if not isinstance(block, Items) or block.role is not BlockRole.CITATIONS:
         return block
     is_answer = not (answer.claims or answer.derivation)
     entries = (one for one in block.entries if is_answer or (one.mark and not one.mark.source))

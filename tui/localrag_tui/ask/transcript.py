@@ -88,7 +88,7 @@ class TurnView(Vertical):
             yield from (PieceView(piece, self) for piece in self._pieces())
         else:
             yield from (PieceView(piece, self) for piece in question(self.turn.query, self._limit))
-            yield Paragraph(live(self.progress), classes="live")
+            yield PieceView(TurnPiece(live(self.progress), "live"), self)
 
     def _pieces(self) -> list[TurnPiece]:
         if not self._limit:
