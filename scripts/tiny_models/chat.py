@@ -268,7 +268,7 @@ def qwen3_model(path: Path) -> Any:
         num_attention_heads=header.number("attention.head_count"),
         num_key_value_heads=header.number("attention.head_count_kv"),
         head_dim=header.number("attention.key_length"),
-        rope_theta=1e6,
+        rope_parameters={"rope_type": "default", "rope_theta": 1e6},
         rms_norm_eps=1e-6,
     )
     weights = {}
@@ -278,6 +278,5 @@ def qwen3_model(path: Path) -> Any:
             name = ".".join((*place, _IN_TRANSFORMERS[part], kind))
             weights[name] = torch.from_numpy(np.array(tensor.data))
     model: Any = Qwen3Model(config)
-    model.eval()
     model.load_state_dict(weights)
-    return model
+    return model.eval()

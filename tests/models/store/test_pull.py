@@ -199,7 +199,7 @@ def test_a_token_that_is_none_is_not_told(online: None, token: str) -> None:
 @each(
     ("wanted", "error", "part"),
     [
-        ("qwen3-9b", ModelMissing, "qwen3-8b"),
+        ("qwen3-8c", ModelMissing, "qwen3-8b"),
         ("nobody/nothing", TransferFailed, "no repository nobody/nothing"),
         ("Qwen/Qwen3-8B-GGUF", WrongKind, "Qwen3-8B-Q8_0.gguf"),
         ("Qwen/Qwen3-8B-GGUF/other.gguf", ModelMissing, GGUF),
