@@ -4,7 +4,7 @@ import pytest
 
 from localrag.corpus.types import LawRow
 from localrag.law.names import LawNames
-from localrag.search.written import rewritten
+from localrag.search.query import rewritten
 
 from ...growth import assert_linear
 
