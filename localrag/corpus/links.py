@@ -33,7 +33,7 @@ PUNISHES_A_BODY = "punishes-a-body"
 BY_ORDER = "by-order"
 """Detail of a penal edge: only an order under the target defines the offence."""
 REQUIRES = "requires"
-"""A provision requires a licence, a registration or a notification under the target, or for it."""
+"""A provision requires a licence or a notification under the target, or for it."""
 DEFINES = "defines"
 """A provision defines a term; see `Definition`."""
 

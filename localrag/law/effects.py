@@ -10,7 +10,7 @@ prohibition and may repeat none of its words. A breach of an order made under a 
 second. Most acts also punish the legal person: 行為者を罰するほか、その法人に対して….
 
 A requirement is a licence, a registration or a notification. The cited provision governs it:
-第三条の免許を受けない者は、…てはならない. Or it is for what the cited provision describes:
+第三条の免許を受けない者は、…てはならない. Or it describes the matter:
 第三条第二項各号に掲げる事項を変更しようとするときは、…届け出なければならない.
 """
 
@@ -95,14 +95,14 @@ _IN_SENTENCE = r"(?:[^。（）「」\n]|（[^（）\n]*）)"
 # 許可を受けなければならない場合, 届出をしないでした者.
 _REQUIRES = re.compile(
     r"(?:本文|ただし書|前段|後段)?(?:に(?:規定す|掲げ)る|の規定(?:による|により|に基づく)|の)(?:"
-    # The licence, or the notification, of that provision.
+    # The licence or the notification there.
     r"(?:[一-鿿ァ-ヶー]{1,10}の){0,2}[一-鿿]{0,4}?"
     rf"(?:(?:{_GRANT}を(?:受け|得)|届出をし)"
     rf"(?:なければ(?!なら)|た{_IN_CLAUSE}{{1,20}}でなければ"
     rf"|(?:ないで|(?:てい)?ない(?:者|もの)は){_IN_SENTENCE}{{0,150}}?てはならない(?=[。（]))"
     rf"|{_GRANT}がなければ"
     rf"|(?:{_GRANT}を(?:受け|得)|(?:届出|申請)をし)なければならない(?=[。（]))"
-    # One for what that provision describes.
+    # The matter there.
     rf"|(?:(?!規定|とき|場合|以外){_IN_CLAUSE}){{0,40}}"
     rf"(?:ようとする(?:者|とき|場合|{_IN_CLAUSE}{{1,12}})|たとき)に?は、{_IN_SENTENCE}{{0,150}}?"
     rf"(?:{_GRANT}を(?:受け|得)|届出をし|届け出)なければならない(?=[。（]))"
@@ -149,8 +149,8 @@ def find_readings(
 
     Yields:
         A ``reads`` reference for every provision read otherwise. If code cannot identify it
-        (これらの規定, a chapter), the reference has no law; in supplements, which amend other laws,
-        such readings are left out.
+        (これらの規定, a chapter), the reference has no law. Supplements amend other laws:
+        there such readings are left out.
     """
     text, lists = document.text, _Lists(document.text, cited)
     groups = [
@@ -222,8 +222,8 @@ def find_penal(document: Document, cited: Sequence[Reference]) -> Iterator[Refer
         cited: its references to provisions, in reading order.
 
     Yields:
-        For each penal article an edge to itself with the words of the penalty, and one to each
-        provision cited whose breach it may punish.
+        For each penal article an edge to itself with the words of the penalty. Further ones lead to
+        the provisions cited, if it may punish their breach.
     """
     cited = [one for one in cited if one.law_id and one.target.path]
     starts = [one.start for one in cited]

@@ -78,15 +78,13 @@ _BARE_ITEM = (
     rf"|(?<=[ノハビニヲリ]))第{BLANK}{NUMBER}{BLANK}号{_BRANCHES}{_NO_NOUN}"
 )
 # 2項 without 第 only continues a list or a range.
-_IN_A_LIST = "|".join(
-    f"(?<={word})"
-    for word in (
-        *("から", "より", "乃至", "乃至は", "ないし", "ないしは", "及び", "又は", "若しくは"),
-        *("並びに", "且つ", "および", "または", "もしくは", "ならびに", "かつ"),
-        f"[・、，,同とや及又並{DASHES}]",
-        f"[、，,{DASHES}][ 　]",
-    )
+_LISTING = (
+    *("から", "より", "乃至", "乃至は", "ないし", "ないしは", "及び", "又は", "若しくは"),
+    *("並びに", "且つ", "および", "または", "もしくは", "ならびに", "かつ"),
+    f"[・、，,同とや及又並{DASHES}]",
+    f"[、，,{DASHES}][ 　]",
 )
+_IN_A_LIST = "|".join(map("(?<={})".format, _LISTING))
 # Alone it is a word (法律の前文); with a number it is a place: 憲法前文第二項.
 _PREAMBLE = rf"前文(?={BLANK}(?:第{BLANK})?{NUMBER}{BLANK}項)"
 START = re.compile(

@@ -76,9 +76,9 @@ _OWN_RANK = {"CabinetOrder": ("政令",), "MinisterialOrdinance": ("政令", "�
 def extract_references(document: Document, names: LawNames) -> list[Reference]:
     """All references of a statute, in reading order; none for other documents.
 
-    A provision read otherwise (読替え) gets a second reference ``reads``, one changed temporarily
-    (当分の間) ``changes``, one whose breach is punished ``punishes``, one with a licence or a
-    notification that is required ``requires``.
+    Some citations get a second reference: ``reads`` for words read otherwise (読替え), ``changes``
+    for a temporary change (当分の間), ``punishes`` for the penalty of a breach, ``requires`` for a
+    licence or a notification.
 
     Left out are references to the provision itself (この条において), references in tables about
     unnamed laws, and those in amendments or enactment clauses, which cite the numbers of their day.

@@ -1,7 +1,7 @@
 """Answers questions with a method, for `ask`, `batch`, `eval` and the workbench.
 
-A follow-up is read together with the questions before it (`localrag.search.written`). With a
-model, the model completes it instead (その罰則は); see `localrag.methods.searches`.
+A follow-up is read together with the questions before it (`localrag.search.query.rewritten`). A
+model, if there is one, completes it instead (その罰則は); see `localrag.methods.searches`.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -39,11 +39,10 @@ from localrag.methods.extractive import (
     with_quotations,
 )
 from localrag.search.pipeline import Retriever
-from localrag.search.query import check, checked
+from localrag.search.query import check, checked, rewritten
 from localrag.search.question.as_of import state_asked
 from localrag.search.reading import Retrieval
 from localrag.search.types import FOLLOW_UP, STATE_ASKED, Query, Trace
-from localrag.search.written import rewritten
 from localrag.text.facts import Fact, FactKind
 from localrag.text.progress import ignore
 

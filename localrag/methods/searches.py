@@ -21,10 +21,9 @@ from localrag.errors import ModelUnusable
 from localrag.law.names import LawNames
 from localrag.methods.catalogue import labelled
 from localrag.methods.toolkit import Toolkit
-from localrag.search.query import analyzer
+from localrag.search.query import analyzer, plain_end
 from localrag.search.question.laws import laws_named
 from localrag.search.types import FOLLOW_UP, Query, WrittenSearch
-from localrag.search.written import plain_end
 from localrag.text.facts import Fact, FactKind
 from localrag_models.chat import Message
 

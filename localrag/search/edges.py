@@ -1,8 +1,8 @@
 """Step `expand`: provisions connected with those found.
 
 Edges between provisions are found when indexing (`localrag.corpus.links`). A question follows the
-kinds it needs: for a penalty, what punishes; for a delegated point, what implements it. References
-raise both ends. `reading` looks up what defines a term.
+kinds it needs: for a penalty the punishing provision, for a delegated point the implementing one.
+References raise both ends. `reading` looks up definitions.
 
 Ordinary documents have no edges but names. The page of a film names its director, and the corpus
 has a page with that title: a two-step question ("where was the director of … born?") needs both.
@@ -105,7 +105,7 @@ class Neighbour:
 def neighbours(
     store: Lookups, seeds: Sequence[Seed], admission: Admission
 ) -> Mapping[str, Neighbour]:
-    """Units that refer to the seeds or are referred to, each by its strongest reference."""
+    """Units referring to the seeds or referred to by them, each by its strongest reference."""
     best: dict[str, Neighbour] = {}
     for unit, neighbour in _referring(store, seeds):
         known = best.get(unit)
@@ -317,7 +317,7 @@ def _is_own(edge: Reference) -> bool:
 # What implements a delegated point.
 #
 # An act says その他の有価証券で政令で定めるもの, and several provisions of its orders implement it.
-# The question identifies the point by place, by the words of the act, or by its noun.
+# A question names the place, the words of the act, or its noun.
 
 # Characters around 政令で定める searched for the noun asked for.
 _AFTER = 20

@@ -10,6 +10,7 @@ import re
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, lru_cache
+from typing import NamedTuple
 
 from localrag.corpus.config import RetrievalConfig
 from localrag.corpus.facets import read_labels
@@ -19,6 +20,7 @@ from localrag.corpus.types import Passage
 from localrag.errors import UsageError
 from localrag.language import N_
 from localrag.law.names import LawNames
+from localrag.law.typed import written_out
 from localrag.search import MAX_CHARACTERS
 from localrag.search.question.asked import orders_asked
 from localrag.search.question.laws import LawNamed, laws_named, without_names
@@ -315,3 +317,78 @@ def scope_of(query: Query, names: LawNames, store: Lookups, orders: OrdersUnder)
     circles.pop(frozenset(), None)
     inside = frozenset(law_id for circle in circles for law_id in circle)
     return Scope(laws, tuple(circles), inside, names.rows.keys())
+
+
+# A follow-up.
+#
+# Rules recognise follow-ups badly. On twenty unseen ones, a rule for every kind answered nine. All
+# questions read in turn answered ten. A question without a law is searched twice: with earlier
+# questions, and alone.
+
+_MOST_BEFORE = 3
+# A longer question is complete in itself.
+_LONGEST = 300
+# Of a longer earlier question, only the end is read: there it asks.
+_LONGEST_BEFORE = 400
+
+_BLANKS = re.compile(r"[\s\x00-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069\ud800-\udfff]+")
+_SENTENCE_END = re.compile(r"[。．？！?!]|\.\s")
+# では, の場合は: the rest of a question with a law's name alone (民法では).
+_NOTHING_ASKED = re.compile(r"[ぁ-ゖ\s、。？?]{0,6}(?:場合)?[ぁ-ゖ\s、。？?]{0,4}")
+
+
+class Rewritten(NamedTuple):
+    """A question completed by earlier ones.
+
+    Attributes:
+        text: the question with short citations written out, after the questions it continues.
+        last: the question alone, if `text` begins with others; else "".
+    """
+
+    text: str
+    last: str = ""
+
+
+def rewritten(question: str, history: Sequence[str], names: LawNames) -> Rewritten:
+    """Complete a question by earlier ones, without a model; never fails.
+
+    Args:
+        question: as asked.
+        history: earlier questions of the conversation, oldest first, as asked or as completed.
+        names: the laws of the corpus.
+    """
+    text = written_out(question, names)
+    if not history or _stands_alone(text, names):
+        return Rewritten(text)
+    before: list[str] = []
+    for earlier in reversed(history[-_MOST_BEFORE:]):
+        alone = written_out(plain_end(earlier), names)
+        # A completed question already contains them.
+        if any(map(str.isalnum, alone)) and not any(alone in later for later in before):
+            before.insert(0, alone)
+        if laws_named(alone, names):
+            break
+    last = _as_line(text)
+    return Rewritten(" ".join([*before, last]), last) if before else Rewritten(text)
+
+
+def plain_end(earlier: str) -> str:
+    """One line of an earlier question; of a long one its last sentences."""
+    text = _as_line(earlier)
+    if len(text) <= _LONGEST_BEFORE:
+        return text
+    tail = text[-_LONGEST_BEFORE:]
+    ends = [end.end() for end in _SENTENCE_END.finditer(tail) if end.end() < len(tail)]
+    return tail[ends[0] :].strip() if ends else tail
+
+
+def _stands_alone(question: str, names: LawNames) -> bool:
+    """Whether a question is long, or names a law and asks something about it."""
+    if len(question) > _LONGEST:
+        return True
+    laws = laws_named(question, names)
+    return bool(laws) and _NOTHING_ASKED.fullmatch(without_names(question, laws)) is None
+
+
+def _as_line(text: str) -> str:
+    return _BLANKS.sub(" ", text).strip()

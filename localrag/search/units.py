@@ -1,4 +1,4 @@
-"""Units: the passages that are ranked.
+"""Units: the passages ranked.
 
 A unit is an article, or a passage of an ordinary document; it is indexed, cited and read as a
 whole. A reference to a paragraph counts for its article. The id of its passage names a unit.

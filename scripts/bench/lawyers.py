@@ -33,13 +33,13 @@ from bench.rates import latency, rate
 
 from localrag.answer.extractive import Quotations, quotations
 from localrag.corpus.types import Locator
-from localrag.search import written as follow_up
+from localrag.methods.extractive import search_written
+from localrag.search import query as follow_up
 from localrag.search.pipeline import Retriever
-from localrag.search.query import NO_LAWS, OrdersUnder
+from localrag.search.query import NO_LAWS, OrdersUnder, Rewritten
 from localrag.search.ranking import lexical
 from localrag.search.reading import Retrieval
 from localrag.search.types import Query, WrittenSearch
-from localrag.search.written import Rewritten, search_written
 
 QUESTIONS = REPOSITORY / "tests" / "localrag" / "lawyers" / "questions"
 ASKED = QUESTIONS.parent / "asked"
@@ -63,7 +63,7 @@ PARTS: tuple[tuple[str, str, Callable[..., Any]], ...] = (
     ("another provision second", "localrag.answer.extractive._spread", list),
     (
         "questions before",
-        "localrag.search.written.rewritten",
+        "localrag.search.query.rewritten",
         lambda text, *_: Rewritten(text),
     ),
     (

@@ -1,7 +1,7 @@
 """What people write, in the words of statutes.
 
 Everyday words (``vocabulary.tsv``): a statute says 会社関係者, its reader インサイダー.
-Questions that people ask of a provision (``predicted_questions.tsv``).
+Likely questions on a provision (``predicted_questions.tsv``).
 
 English citations: "Article 27-2, paragraph (1) of the Financial Instruments and Exchange Act" is
 第27条の2第1項; "Articles 709 to 715" and "Article 96(1) and (3)" are ranges and lists. A law comes

@@ -2,7 +2,7 @@
 
 from localrag.corpus.types import LawRow
 from localrag.law.names import LawNames
-from localrag.search.written import rewritten
+from localrag.search.query import rewritten
 
 from ...growth import assert_linear
 from ...rows import each

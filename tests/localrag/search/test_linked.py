@@ -8,10 +8,11 @@ from localrag.answer.extractive import Quotations, quotations
 from localrag.corpus.config import load
 from localrag.corpus.ingest.add import add
 from localrag.corpus.workspace import Workspace
+from localrag.methods.extractive import search_written
 from localrag.search.indexing.index import index
 from localrag.search.pipeline import Retriever
+from localrag.search.query import rewritten
 from localrag.search.types import Filters, LinkKind, Query
-from localrag.search.written import rewritten, search_written
 from localrag.text.facts import FactKind
 
 from ...rows import each
