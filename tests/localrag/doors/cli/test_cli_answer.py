@@ -28,7 +28,7 @@ def printed(answer: Answer, capsys: pytest.CaptureFixture[str]) -> list[str]:
 def test_quotations_promise_no_answer(capsys: pytest.CaptureFixture[str]) -> None:
     quoted = Answer("渡し守は、", (RULE, PAGE), Status.QUOTED, Trace())
     lines = printed(quoted, capsys)
-    judge = "comes nearest, word for word; whether it answers is for you to judge"
+    judge = "closest passages, word for word; check that they answer the question"
     assert lines[0] == f"quoted: this {judge}"
     assert "    F1#8.1  characters 10-15  in force from 2026-04-01" in lines
     assert "    page.md#2  characters 3-27" in lines, "no law has no state"
