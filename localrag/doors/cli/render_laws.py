@@ -179,7 +179,7 @@ def _print_coverage(told: LawsStatus) -> None:
     else:
         say(_("nothing was fetched with localrag laws; later changes at e-Gov are unknown"))
     # Yesterday's changes come with the next update.
-    if (told.days_behind or 0) > 1:
+    if told.days_behind and told.days_behind > 1:
         words = ngettext(
             "{n:,} day since then was not asked for. Run: {verb}",
             "{n:,} days since then were not asked for. Run: {verb}",
