@@ -80,7 +80,7 @@ def parsed_once() -> Iterator[None]:
 
 
 @pytest.fixture(autouse=True)
-def still(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+def still(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """Nothing blinks or glides; a key has done its work; no language outlives its test.
 
     What another process works at may go on after a key: it is waited for with `until`.
@@ -91,12 +91,9 @@ def still(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> It
     # No message is gone before a test has looked for it.
     monkeypatch.setattr(App, "NOTIFICATION_TIMEOUT", PATIENCE)
     monkeypatch.setattr("localrag_tui.shell.base._SECONDS", PATIENCE)
-    # There is no terminal. All is painted where a test looks; what is painted between would be
-    # thrown away, and took a third of the processor time. A look is compared as a terminal has it:
-    # painted after every change of layout, too.
+    # There is no terminal. All is painted after a change of layout, and where a test looks; what
+    # is painted between would be thrown away, and took a quarter of the processor time.
     monkeypatch.setattr(Compositor, "render_partial_update", _unseen)
-    if "snapshots" not in request.fixturenames:
-        monkeypatch.setattr(Compositor, "render_update", _painted)
     # Textual asks how busy the processor is: on one that others keep busy all seems to rest.
     for module in ("app", "pilot"):
         monkeypatch.setattr(f"textual.{module}.wait_for_idle", _rest)
@@ -318,17 +315,9 @@ def in_thread(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(Job, "run", run)
 
 
-_PAINT = Compositor.render_update
-
-
 def _unseen(compositor: Compositor) -> None:
     """Paints nothing, in the place of what has changed."""
     compositor._dirty_regions.clear()
-
-
-def _painted(compositor: Compositor, full: bool = False, **named: Any) -> Any:
-    """Paints where all is asked for, as a test does."""
-    return _PAINT(compositor, full=True, **named) if full else _unseen(compositor)
 
 
 async def _rest(_least: float = 0.0) -> None:
