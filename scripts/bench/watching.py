@@ -16,6 +16,7 @@ from bench.options import parser
 
 import localrag
 from localrag.corpus.workspace import Workspace
+from localrag.search.units import IndexState, index_state
 
 WORDS = [
     "灯台",
@@ -58,7 +59,7 @@ def main() -> None:
         running.send_signal(signal.SIGKILL)
         running.wait()
     running = watch(home, folder)
-    while state(home) != files(folder):
+    while not is_current(home, folder):
         time.sleep(0.5)
     process = psutil.Process(running.pid)
     before = sum(process.cpu_times()[:2])
@@ -100,6 +101,12 @@ def watch(home: Path, folder: Path) -> "subprocess.Popen[bytes]":
     command = [sys.executable, "-m", "localrag", "--home", str(home), "watch", str(folder)]
     quiet = subprocess.DEVNULL
     return subprocess.Popen(command, stdout=quiet, stderr=quiet)
+
+
+def is_current(home: Path, folder: Path) -> bool:
+    """Whether the corpus and its index have taken in the folder."""
+    fresh = index_state(Workspace(home), "main") is IndexState.FRESH
+    return fresh and state(home) == files(folder)
 
 
 def files(folder: Path) -> dict[str, str]:
