@@ -12,6 +12,7 @@
     datasets/                   questions to evaluate with
     runs/                       evaluations, optimisations, notes of batches
     searches/                   searches that a model wrote, disposable
+    servers.json                what model servers were found to bind, disposable
     conversations.sqlite        questions and answers of the workbench
     tokens.toml                 digests of the tokens of the server
     bundles                     hashes of files from bundles
@@ -199,6 +200,11 @@ class Workspace:
     def searches(self) -> Path:
         """Folder of the searches that a model wrote; may be missing."""
         return self.home / "searches"
+
+    @property
+    def servers(self) -> Path:
+        """File of what model servers were found to bind; may be missing, and be deleted."""
+        return self.home / "servers.json"
 
     @property
     def conversations(self) -> Path:

@@ -431,5 +431,7 @@ def key_of(model: str, settings: ChatConfig, messages: Sequence[Message]) -> str
     `model`: its id, which changes with its weights. For a server, its address counts too.
     """
     parts = [model, settings.server, repr(settings.temperature), str(settings.seed)]
+    if settings.thinking != "off":
+        parts += [settings.thinking, settings.effort]
     parts += [str(settings.max_tokens), *(f"{one.role}\0{one.content}" for one in messages)]
     return sha256("\0\0".join(parts).encode(errors="surrogatepass")).hexdigest()

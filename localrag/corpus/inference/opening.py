@@ -46,6 +46,10 @@ class HasModels(Protocol):
     def models(self) -> Path:
         """Folder of the models."""
 
+    @property
+    def servers(self) -> Path:
+        """File of what model servers were found to bind."""
+
 
 def overlook(model: str, done: int, total: int) -> None:
     """Ignores the progress of loading."""
@@ -189,6 +193,9 @@ def _chat(workspace: HasModels, config: Config) -> tuple[Runtime, ModelSpec]:
         context=settings.context,
         timeout=settings.timeout,
         parallel=settings.parallel,
+        thinking=settings.thinking,
+        effort=settings.effort,
+        remembered=workspace.servers,
     )
 
 
@@ -316,6 +323,9 @@ CURES: dict[Cure, str] = {
         "Set chat.model (or embedding.model) to openai:NAME with a name the server knows."
     ),
     Cure.LESS_MEMORY: N_("Use a smaller model, or a smaller chat.context."),
+    Cure.LESS_THOUGHT: N_(
+        "Set chat.thinking to off, lower chat.effort, or raise chat.max_tokens and chat.context."
+    ),
     Cure.LESS_TEXT: N_(
         "Use fewer or shorter passages, a smaller chat.max_tokens, or a larger chat.context."
     ),

@@ -1,6 +1,6 @@
 import pytest
 
-from localrag_models.chat import ThinkingSplitter
+from localrag_models.thinking import ThinkingSplitter
 
 
 def split(reply: str, size: int) -> tuple[str, str]:

@@ -5,7 +5,7 @@ from collections.abc import Callable
 from functools import partial
 from urllib.parse import urlsplit
 
-from localrag_models.backends.servers.http import Json, Server, checked, tokens
+from localrag_models.backends.servers.http import Json, Server, checked, text_of, tokens
 from localrag_models.errors import (
     N_,
     Cure,
@@ -17,8 +17,20 @@ from localrag_models.errors import (
     WrongKind,
 )
 
-THINKING_OFF: Json = {"chat_template_kwargs": {"enable_thinking": False}}
-"""Tells the template of a thinking model not to think; llama-server and vLLM pass it on."""
+_BINDING = {
+    "llama-server": N_("Update llama-server, and start it with --jinja."),
+    "vLLM": N_(
+        "Start vLLM with the --reasoning-parser of the model: without it, a thought and a schema "
+        "exclude each other."
+    ),
+    "LM Studio": N_(
+        "Update LM Studio, and switch thinking off in the settings of the model there; or load the "
+        "model as GGUF."
+    ),
+}
+_BINDING_OF_OTHERS = N_(
+    "Use a server that binds replies to a schema: llama-server, vLLM, LM Studio, Ollama."
+)
 
 NO_EMBEDDER = N_(
     "Start it with an embedding model: llama-server --embeddings, or llama_cpp.server "
@@ -38,6 +50,9 @@ Counter = Callable[[list[Json]], int | None]
 class OpenAIServer(Server):
     """A server with OpenAI's protocol.
 
+    Attributes:
+        kind: llama-server, vLLM or LM Studio; empty for others.
+
     `address` is ``http://HOST:PORT/v1``; without a path, ``/v1`` is added. `timeout` is in seconds
     without a byte.
     """
@@ -54,9 +69,12 @@ class OpenAIServer(Server):
                 "Use a server that gives them (logprobs): llama-server, vLLM, or "
                 "llama_cpp.server with logits_all."
             ),
+            binding=_BINDING_OF_OTHERS,
             timeout=timeout,
         )
         self._root = address.removesuffix("/v1")
+        self._props: Json = {}
+        self.kind = ""
 
     def refusal(self, status: int, message: str) -> ModelError:
         fields = {"server": self.described, "said": message}
@@ -93,23 +111,41 @@ class OpenAIServer(Server):
                 first=cards[0].get("id"),
                 names=", ".join(str(card.get("id")) for card in cards[:20]),
             )
-        settings = self._asked(f"{self._root}/props").get("default_generation_settings")
+        self._props = self._asked(f"{self._root}/props")
+        settings = self._props.get("default_generation_settings")
         lm_studio = self._asked(f"{self._root}/api/v0/models/{model}")
-        told = (
-            (card or {}).get("max_model_len"),  # vLLM
-            settings.get("n_ctx") if isinstance(settings, dict) else None,  # llama-server
-            lm_studio.get("loaded_context_length"),
-        )
-        return next(filter(None, map(tokens, told)), 0)
+        told = {
+            "vLLM": (card or {}).get("max_model_len"),
+            "llama-server": settings.get("n_ctx") if isinstance(settings, dict) else None,
+            "LM Studio": lm_studio.get("loaded_context_length"),
+        }
+        known = {name: size for name, one in told.items() if (size := tokens(one))}
+        self.kind = next(iter(known), "")
+        self.binding = _BINDING.get(self.kind, _BINDING_OF_OTHERS)
+        return known.get(self.kind, 0)
 
-    def counter_of(self, model: str) -> Counter | None:
-        """A function that counts the tokens of a conversation; None if the server cannot."""
+    def version(self) -> str:
+        """The version of the server: of llama-server or vLLM; empty if it does not say."""
+        build = text_of(self._props.get("build_info"))
+        return build or text_of(self._asked(f"{self._root}/version").get("version"))
+
+    @property
+    def template(self) -> str:
+        """The chat template of llama-server; empty if unknown."""
+        return text_of(self._props.get("chat_template"))
+
+    def counter_of(self, model: str, switches: Json) -> Counter | None:
+        """A function that counts the tokens of a conversation; None if the server cannot.
+
+        `switches` are those for thought, which some templates write into a prompt.
+        """
         sample: list[Json] = [{"role": "user", "content": "a"}]
-        for counter in (
-            self._llama_server_count,
-            self._vllm_count,
+        counters = (
+            partial(self._llama_server_count, switches),
+            partial(self._vllm_count, switches),
             self._llama_cpp_python_count,
-        ):
+        )
+        for counter in counters:
             if counter(model, sample) is not None:
                 return partial(counter, model)
         return None
@@ -128,8 +164,8 @@ class OpenAIServer(Server):
         listed = told.get("tokens")
         return len(listed) if isinstance(listed, list) else tokens(told.get("count"))
 
-    def _llama_server_count(self, model: str, messages: list[Json]) -> int | None:
-        body = {"model": model, "messages": messages, **THINKING_OFF}
+    def _llama_server_count(self, switches: Json, model: str, messages: list[Json]) -> int | None:
+        body = {"model": model, "messages": messages, **switches}
         prompt = self._asked(f"{self._root}/apply-template", body).get("prompt")
         if not isinstance(prompt, str):
             return None
@@ -137,8 +173,8 @@ class OpenAIServer(Server):
         listed = self._asked(f"{self._root}/tokenize", body).get("tokens")
         return len(listed) if isinstance(listed, list) else None
 
-    def _vllm_count(self, model: str, messages: list[Json]) -> int | None:
-        body = {"model": model, "messages": messages, **THINKING_OFF}
+    def _vllm_count(self, switches: Json, model: str, messages: list[Json]) -> int | None:
+        body = {"model": model, "messages": messages, **switches}
         return tokens(self._asked(f"{self._root}/tokenize", body).get("count"))
 
     def _llama_cpp_python_count(self, model: str, messages: list[Json]) -> int | None:
