@@ -161,6 +161,9 @@ class ModelCall:
         seconds: wall time.
         purpose: what it was for, if a method makes several ("query a", "verdict b").
         problem: why the reply could not be used, or None.
+        thought: tokens of `completion` that were thought.
+        thinking: the thought, never quoted; doors show it folded.
+        notes: what is to be known about the reply.
     """
 
     model: str
@@ -170,6 +173,9 @@ class ModelCall:
     seconds: float
     purpose: str = ""
     problem: Fact | None = None
+    thought: int = 0
+    thinking: str = ""
+    notes: tuple[Fact, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -181,8 +187,9 @@ class Trace:
 
     @property
     def events(self) -> tuple[Fact, ...]:
-        """The notes of all steps, in order."""
-        return tuple(event for stage in self.stages for event in stage.events)
+        """The notes of all steps, in order, then those of the calls, each once."""
+        notes = dict.fromkeys(note for call in self.calls for note in call.notes)
+        return (*(event for stage in self.stages for event in stage.events), *notes)
 
     @property
     def wordings(self) -> tuple[EverydayWord, ...]:

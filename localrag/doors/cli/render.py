@@ -93,6 +93,11 @@ def print_trace(trace: Trace) -> None:
             f" {wording.step(call.purpose)}" if call.purpose else "",
             f"  {cost}",
         )
+        if call.thinking:
+            thought = _("thought ({n:,} tokens): ").format(n=call.thought)
+            say((thought, "dim"), *cut(" ".join(call.thinking.split()), "dim"), indent=2)
+        for note in call.notes:
+            say((_("note: "), "yellow"), str(note), indent=2)
     say("")
 
 

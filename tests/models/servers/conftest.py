@@ -1,17 +1,18 @@
 """Both kinds of model server, as doubles whose every answer a test can dictate."""
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 import pytest
 from tiny_models.servers import Answer, Double, OllamaDouble, OpenAIDouble
+from tiny_models.servers.streams import obeyed
 
 from localrag_models.backends.llama_cpp.chat import LlamaCppChat
 from localrag_models.backends.ollama import OllamaChat
 from localrag_models.backends.openai import OpenAIChat
-from localrag_models.backends.servers.binding import PROBE
+from localrag_models.backends.servers.binding import EASY, HARD, PROBE
 from localrag_models.backends.servers.chat import ServerChat
 from localrag_models.backends.servers.http import Retry
 from localrag_models.chat import ChatRequest, Message
@@ -79,11 +80,13 @@ class Served:
         """To a probe, a reply that keeps to its schema."""
         if path != self.path or not is_probe(body):
             return None
-        return self.reply(json.dumps(OBEDIENT["kind" in json.dumps(body)]))
+        schema = HARD if "kind" in json.dumps(body) else EASY
+        return self.reply(obeyed(ask_for(body["messages"][0]["content"], schema)))
 
 
-OBEDIENT = ({"p": "q7-zx"}, {"kind": "kz-9", "rows": [{"n": 300, "w": None}, {"n": 320, "w": "a"}]})
-"""Replies to the easy and to the hard schema of a probe."""
+def ask_for(text: str, schema: Mapping[str, Any]) -> ChatRequest:
+    """A request for a reply of this form."""
+    return ChatRequest(messages=(Message("user", text),), schema=schema)
 
 
 def is_probe(body: dict[str, Any]) -> bool:
