@@ -170,7 +170,7 @@ class ServerChat(Closing):
             on_text(found.text)
         reply = Reply(
             text=found.text if draft.heard or not given else "",
-            usage=self._usage(asked, draft, expected),
+            usage=self._usage(asked, draft, expected, found),
             finish=draft.finish or Finish.STOP,
             seconds=time.monotonic() - started,
             thinking=found.thinking,
@@ -203,7 +203,7 @@ class ServerChat(Closing):
             return None
         if not draft.first:
             raise self._server.no_probabilities()
-        usage = self._usage(asked, draft, expected)
+        usage = self._usage(asked, draft, expected, Found("", ""))
         return offered.weighed(draft.first, self.id, usage, time.monotonic() - started)
 
     @abstractmethod
@@ -284,7 +284,8 @@ class ServerChat(Closing):
             draft = self._attempt(Asked(request, way, limit), ignore, cancelled)
         if draft.finish is Finish.CANCELLED:
             raise StreamLeft
-        return draft.answer.text or json_of_thought(schema, draft.thinking) or ""
+        text = draft.answer.text.rpartition(THINK.closing)[2].strip()
+        return text or json_of_thought(schema, draft.thinking) or ""
 
     def _learn(self, draft: Draft) -> bool:
         """Give the model room if it thinks without being asked to; return whether that is new."""
@@ -509,13 +510,13 @@ class ServerChat(Closing):
                 least=least,
             )
 
-    def _usage(self, asked: Asked, draft: Draft, expected: int) -> Usage:
+    def _usage(self, asked: Asked, draft: Draft, expected: int, found: Found) -> Usage:
         told = asked.limit if draft.finish is Finish.LENGTH else draft.pieces
         completion = told if draft.completion is None else draft.completion
-        thought = draft.thought
+        thought = draft.thought if found.thinking else 0
         if thought is None:
-            lengths = len(draft.thinking), len(draft.answer.text)
-            thought = round(completion * lengths[0] / (sum(lengths) or 1))
+            share = len(found.thinking) / len(found.thinking + found.text)
+            thought = math.ceil(completion * share)
         return Usage(
             prompt=expected if draft.prompt is None else draft.prompt,
             cached=draft.cached,
