@@ -16,7 +16,7 @@ from jinja2.sandbox import ImmutableSandboxedEnvironment
 from localrag_models.backends.llama_cpp.native import runtime
 from localrag_models.chat import Message, neutralise
 from localrag_models.errors import N_, ModelDamaged, WrongKind
-from localrag_models.thinking import HARMONY, THINK, Effort, Thinking, marks_of
+from localrag_models.thinking import HARMONY, MAGISTRAL, THINK, Effort, Thinking, marks_of
 
 _LIMIT = 2.0
 """Seconds of work for a prompt; one of 200 turns takes 0.1."""
@@ -111,7 +111,8 @@ class ChatTemplate:
         assert self.marks is not None
         if prompt.rstrip().endswith(self.marks.opening):
             return prompt
-        return f"{prompt}{self.marks.opening}" + ("" if self.marks is HARMONY else "\n")
+        blank = "" if self.marks in (HARMONY, MAGISTRAL) else "\n"
+        return f"{prompt}{self.marks.opening}{blank}"
 
     def _closed(self, prompt: str) -> str:
         """The prompt without a thought; a template may open one for models that always think."""
