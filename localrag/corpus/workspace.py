@@ -12,7 +12,7 @@
     datasets/                   questions to evaluate with
     runs/                       evaluations, optimisations, notes of batches
     searches/                   searches that a model wrote, disposable
-    servers.json                what model servers were found to bind, disposable
+    servers.json                ways in which model servers bind replies, disposable
     conversations.sqlite        questions and answers of the workbench
     tokens.toml                 digests of the tokens of the server
     bundles                     hashes of files from bundles
@@ -203,7 +203,7 @@ class Workspace:
 
     @property
     def servers(self) -> Path:
-        """File of what model servers were found to bind; may be missing, and be deleted."""
+        """File of the ways in which model servers bind replies; may be missing or deleted."""
         return self.home / "servers.json"
 
     @property

@@ -161,9 +161,9 @@ class ModelCall:
         seconds: wall time.
         purpose: what it was for, if a method makes several ("query a", "verdict b").
         problem: why the reply could not be used, or None.
-        thought: tokens of `completion` that were thought.
+        thought: tokens of thought within `completion`.
         thinking: the thought, never quoted; doors show it folded.
-        notes: what is to be known about the reply.
+        notes: remarks on the reply.
     """
 
     model: str
@@ -187,7 +187,7 @@ class Trace:
 
     @property
     def events(self) -> tuple[Fact, ...]:
-        """The notes of all steps, in order, then those of the calls, each once."""
+        """The notes of all steps, in order, then the notes of the calls, each once."""
         notes = dict.fromkeys(note for call in self.calls for note in call.notes)
         return (*(event for stage in self.stages for event in stage.events), *notes)
 

@@ -96,7 +96,7 @@ class Usage:
 
 
 class Remark(StrEnum):
-    """What is to be known about the way of a reply."""
+    """A remark on a reply."""
 
     THINKS_ANYWAY = "thinks anyway"
     """The model cannot be stopped from thinking, and was given room for it."""
@@ -107,7 +107,7 @@ class Remark(StrEnum):
     LENIENT = "lenient"
     """The value was taken out of other words."""
     IN_THOUGHT = "in thought"
-    """The server put the reply where thought belongs."""
+    """The server put the reply into the field for thought."""
     REPAIRED = "repaired"
     """The first reply did not fulfil its schema; this is the second."""
 
@@ -122,7 +122,7 @@ class Reply:
         finish: why the reply ended.
         seconds: wall time of the call.
         thinking: the thought. It is never quoted and never read as the reply.
-        remarks: what is to be known about it, each once.
+        remarks: each once.
     """
 
     text: str
@@ -172,10 +172,10 @@ class ChatModel(Protocol):
 
     Promises of every back end:
 
-    - **Thought is apart.** A model is told to think or not, as its settings say. Its thought goes
-      to `Reply.thinking`, is counted, and never reaches `on_text`.
+    - **Thought is apart.** The settings switch it. It goes to `Reply.thinking`, is counted, and
+      never reaches `on_text`.
     - **A schema binds.** With ``request.schema``, a reply that ends with `Finish.STOP` is one JSON
-      value that fulfils it. A schema that nobody can enforce is refused before any token.
+      value that fulfils it. An unbounded schema is refused before any token.
     - **Nothing is cut in silence.** If prompt and ``max_tokens`` do not fit into the context,
       `ContextExceeded` comes before any token.
     - **Content is data.** Control tokens inside a message (``<|im_end|>``) reach the model as plain

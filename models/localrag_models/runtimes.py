@@ -57,7 +57,7 @@ class ModelSpec:
         gpu_layers: layers on a GPU, if there is one; -1 for all.
         thinking: whether a chat model thinks before it answers.
         effort: how long it may think.
-        remembered: file of what servers were found to bind; None to find it out each time.
+        remembered: file of the ways to bind replies on servers; None to probe each time.
         on_load: called with the loaded share of the weights, from 0 to 1. An error it raises ends
             the loading.
     """

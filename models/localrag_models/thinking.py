@@ -1,7 +1,7 @@
 """Thinking: its switch, its marks in each family of models, and its room.
 
 A family writes its thought between two marks, or a server keeps it in a field of its own. The marks
-are those of the published chat templates:
+are from the published chat templates:
 
 - ``<think>…</think>``: Qwen3 and later, DeepSeek R1, GLM 4.5, many others;
 - ``[THINK]…[/THINK]``: Magistral;
@@ -117,11 +117,11 @@ class ThinkingSplitter:
         self._opened = False
 
     def __call__(self, piece: str) -> str:
-        """The part of the reply that is certain to be answer after this piece."""
+        """The part of the reply known to be answer after this piece."""
         return self._take(piece)
 
     def end(self) -> str:
-        """The rest that turns out to be answer; nothing more comes."""
+        """The rest of the answer; nothing more comes."""
         if self._take == self._inside:
             self.thinking += self._held
             self._held = ""
@@ -213,6 +213,6 @@ def _may_open(start: str) -> bool:
 
 
 def _begun(text: str, ending: str) -> int:
-    """Length of the longest end of a text that begins an ending."""
+    """Length of the longest end of a text with the beginning of an ending."""
     lengths = range(min(len(text), len(ending) - 1), 0, -1)
     return next((length for length in lengths if ending.startswith(text[-length:])), 0)

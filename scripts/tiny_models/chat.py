@@ -41,13 +41,13 @@ class Shape:
 
 @dataclass(frozen=True, slots=True)
 class Markers:
-    """The tokens of a vocabulary besides those of texts.
+    """The control tokens of a vocabulary.
 
     Attributes:
         control: control tokens.
-        bos: that of them before a text.
-        eos: that of them at the end of a turn.
-        words: markers that are part of a text.
+        bos: the one before a text.
+        eos: the one at the end of a turn.
+        words: markers within a text.
     """
 
     control: tuple[str, ...]

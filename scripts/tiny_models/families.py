@@ -27,8 +27,8 @@ class Family:
 
     Attributes:
         prompt: of the messages "法" (system) and "何条か" (user), without thought.
-        opened: the same up to an opened thought; empty for a family that does not think.
-        by_itself: it thinks unless it is told not to.
+        opened: the same up to an opened thought; empty for a family without thought.
+        by_itself: it thinks unless it is kept from it.
     """
 
     template: str

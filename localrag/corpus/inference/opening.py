@@ -48,7 +48,7 @@ class HasModels(Protocol):
 
     @property
     def servers(self) -> Path:
-        """File of what model servers were found to bind."""
+        """File of the ways in which model servers bind replies."""
 
 
 def overlook(model: str, done: int, total: int) -> None:

@@ -190,8 +190,8 @@ class LlamaCppChat(Closing):
     """A `ChatModel` on llama.cpp. The common start with the last prompt is not evaluated again.
 
     A thought is generated freely up to its closing mark, or until its room is full; then it is
-    closed. A grammar binds the answer only, so thought and schema go together. Every model that
-    thinks can be stopped from it: the prompt then holds an empty thought.
+    closed. A grammar binds the answer only, so thought and schema go together. Every model
+    can be kept from thinking: the prompt then holds an empty thought.
 
     The arguments are fields of `ModelSpec`.
 
@@ -277,7 +277,7 @@ class LlamaCppChat(Closing):
                 return None
             prompt = self._fitting(messages, 1)
             if self._thinks:
-                # The beginning stays that of other calls, whose evaluation is reused.
+                # Other calls begin alike: their evaluation is reused.
                 prompt += self._model.tokenize(self._template.closing(), control=True)
             cached, whole = self._read(prompt, cancelled, overlook)
             if not whole:

@@ -145,7 +145,7 @@ class Vocabulary:
 
     Attributes:
         control: spellings of control tokens, and of markers such as ``<think>``.
-        marks: the tokens that are marks of a thought.
+        marks: the tokens of the marks of a thought.
         silent: whether a token has no text and does not end a reply, shape ``(vocabulary,)``.
         begin: the token before every prompt; or None.
         begin_text: the spelling of the token that begins texts.

@@ -32,7 +32,7 @@ class ChatTemplate:
     """The template of a model file, rendered in a sandbox.
 
     Attributes:
-        marks: of its thought; None for a model that does not think.
+        marks: of its thought; None for a model without thought.
 
     Raises:
         WrongKind: the model has no template.
@@ -103,7 +103,7 @@ class ChatTemplate:
         return self._opened(prompt) if thinks else self._closed(prompt)
 
     def closing(self) -> str:
-        """The text that ends an opened thought and begins the answer."""
+        """The text between an opened thought and the answer."""
         return "" if self.marks is None else self.marks.closing + self.marks.answer
 
     def _opened(self, prompt: str) -> str:
@@ -115,7 +115,7 @@ class ChatTemplate:
         return f"{prompt}{self.marks.opening}{blank}"
 
     def _closed(self, prompt: str) -> str:
-        """The prompt without a thought; a template may open one for models that always think."""
+        """The prompt without a thought, even if the template opens one."""
         if self.marks is HARMONY and prompt.endswith(_MODEL_TURN):
             return prompt + self.marks.answer.removeprefix(_MODEL_TURN)
         if self.marks and prompt.rstrip().endswith(self.marks.opening):
@@ -274,7 +274,7 @@ def _limited() -> Iterator[None]:
 
 
 def _switched(thinks: bool) -> dict[str, object]:
-    """The names by which templates ask for thought: Qwen's and others', and DeepSeek's."""
+    """The names in templates: Qwen's and others', and DeepSeek's."""
     return {"enable_thinking": thinks, "thinking": thinks}
 
 

@@ -75,7 +75,7 @@ _SPELLINGS: tuple[tuple[str, Spelling], ...] = (
 
 
 def ways_to_bind(thinking: Thinking) -> list[Way]:
-    """The ways in which servers with OpenAI's protocol bind replies, best first."""
+    """The ways to bind replies on servers with OpenAI's protocol, best first."""
     spelled: list[tuple[Thinking, tuple[str, Spelling]]]
     if thinking == "off":
         spelled = [(thinking, each) for each in (_GRAMMAR, *_SPELLINGS)]
@@ -91,7 +91,7 @@ def ways_to_bind(thinking: Thinking) -> list[Way]:
 
 
 def switches(thinking: Thinking, effort: Effort, *, harmony: bool) -> Json:
-    """The fields that tell a model to think or not; llama-server and vLLM pass them on."""
+    """The fields for thought; llama-server and vLLM pass them on to the template."""
     if harmony:
         level = "low" if thinking == "off" else effort
         return {"reasoning_effort": level, "chat_template_kwargs": {"reasoning_effort": level}}

@@ -137,7 +137,7 @@ class OpenAIServer(Server):
     def counter_of(self, model: str, switches: Json) -> Counter | None:
         """A function that counts the tokens of a conversation; None if the server cannot.
 
-        `switches` are those for thought, which some templates write into a prompt.
+        `switches` for thought change the prompt of some templates.
         """
         sample: list[Json] = [{"role": "user", "content": "a"}]
         counters = (

@@ -1,10 +1,9 @@
 """How a server binds a reply to a JSON schema: found by a probe, and remembered.
 
 Each server spells the binding differently, and mostly ignores an unknown spelling in silence. Some
-ignore a known one as well: Ollama drops ``format`` if several families are told not to think. So
-each way is tried once with two schemas whose values no model writes by itself. A way is kept with
-the version of its server. Where nothing binds, the schema is in the prompt, and the reply is read
-leniently.
+ignore a known one as well: Ollama drops ``format`` if ``think`` is false, for several families. So
+each way is tried once with two schemas of unlikely values. A way is kept with the version of its
+server. If nothing binds, the schema is in the prompt, and the reply is read leniently.
 """
 
 import json
@@ -74,7 +73,7 @@ _MOST_STARTS = 20
 
 
 class Binds(StrEnum):
-    """What keeps a reply to its schema."""
+    """The means of a server to bind a reply."""
 
     SCHEMA = "schema"
     TOOL = "tool call"
@@ -90,12 +89,12 @@ def _nothing(schema: Schema) -> Json:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Way:
-    """A way to ask a server for a reply that fulfils a schema.
+    """A way to ask a server for a reply of a certain form.
 
     Attributes:
         name: stored code.
-        thinking: how the model is told to think.
-        binds: what keeps the reply to the schema.
+        thinking: as the model is asked to think.
+        binds: the means of the server.
         spelled: the fields of a request.
     """
 
@@ -135,7 +134,7 @@ def repairing(request: ChatRequest, reply: str, flaw: str) -> ChatRequest:
 
 
 def _bare(schema: Any) -> Any:
-    """A schema without its titles, which say nothing to a model."""
+    """A schema without its titles: a model needs none."""
     if isinstance(schema, list):
         return [_bare(one) for one in schema]
     if not isinstance(schema, dict):
@@ -149,9 +148,9 @@ def _bare(schema: Any) -> Any:
 
 
 def binding_way(ways: Sequence[Way], last: Way, ask: Callable[[Way, Schema], str]) -> Way:
-    """The first way that a server obeys; `last` if it obeys none.
+    """The first obeyed way; `last` without one.
 
-    A way that fails at the hard schema is used only if no other is better.
+    A way failing at the hard schema is used only if no other is better.
 
     Args:
         ways: best first.
@@ -193,7 +192,7 @@ def _is_object(text: str) -> bool:
 
 
 def flaw_of(schema: Schema, text: str) -> str:
-    """Why a text is not a JSON value that fulfils a schema; empty if it is."""
+    """The fault of a text as JSON of a schema; empty without one."""
     from jsonschema import Draft202012Validator
     from jsonschema.exceptions import best_match
 
@@ -206,7 +205,7 @@ def flaw_of(schema: Schema, text: str) -> str:
 
 
 def json_in(schema: Schema, text: str) -> str | None:
-    """The first JSON value in a text that fulfils a schema; a fence or other words may surround it.
+    """The first JSON value of a schema in a text, perhaps in a fence or among other words.
 
     It is returned as it is written.
     """
@@ -217,7 +216,7 @@ def json_in(schema: Schema, text: str) -> str | None:
 
 
 def json_of_thought(schema: Schema, thinking: str) -> str | None:
-    """The reply that a server put where thought belongs: all of it, or all after a closing mark.
+    """The reply in the field for thought: all of it, or all after a closing mark.
 
     Drafts within a thought are not replies.
     """
@@ -314,7 +313,7 @@ _MOST_KEPT = 500
 
 
 def said_in(error: object) -> tuple[int, str]:
-    """Status and words of an error that came in an answer with status 200; 500 if it has none."""
+    """Status and words of an error in an answer with status 200; 500 if it names no status."""
     told = error if isinstance(error, dict) else {}
     status = told.get("code", told.get("status"))
     words = told.get("message", error)

@@ -59,7 +59,7 @@ _GLANCE = 0.05
 _LIVELIER = 0.5
 _LONGEST_OTHER = 65_536
 _SCHEMA_WORDS = 1024
-"""Tokens kept for a schema in words, where nothing binds a reply."""
+"""Tokens kept for a schema in words."""
 _EMPTY = "it is empty"
 _CANDIDATES = 20
 """Likely tokens to ask for: no server of OpenAI's protocol must give more."""
@@ -142,8 +142,8 @@ class ServerChat(Closing):
     ) -> Reply:
         """Answer a request; see `localrag_models.chat.ChatModel.chat`.
 
-        A transient failure is tried again if `on_text` has heard nothing. So is, once, a reply that
-        does not match its schema, or was cut in a thought without room.
+        A transient failure is tried again if `on_text` has heard nothing. So is, once, a reply
+        against its schema, or cut in a thought without room.
         """
         self._demand_open()
         if request.schema is not None:
@@ -216,7 +216,7 @@ class ServerChat(Closing):
 
     @abstractmethod
     def _ways(self) -> Sequence[Way]:
-        """The ways in which the server may bind a reply, best first."""
+        """The ways to bind a reply on such servers, best first."""
 
     @abstractmethod
     def _version(self) -> str:
@@ -273,7 +273,7 @@ class ServerChat(Closing):
         return " ".join(words) if version else ""
 
     def _probe(self, cancelled: Callable[[], bool], way: Way, schema: Schema) -> str:
-        """The reply to a probe; the server may have put it where thought belongs."""
+        """The reply to a probe, perhaps in the field for thought."""
         tokens = EASY_TOKENS if schema is EASY else HARD_TOKENS
         probe = ChatRequest(messages=(Message("user", PROBE),), schema=schema, max_tokens=tokens)
         request = way.worded(probe)
@@ -288,7 +288,7 @@ class ServerChat(Closing):
         return text or json_of_thought(schema, draft.thinking) or ""
 
     def _learn(self, draft: Draft) -> bool:
-        """Give the model room if it thinks without being asked to; return whether that is new."""
+        """Give the model room if it thinks unasked; true at the first time."""
         if not draft.thinking or self._room:
             return False
         self._room = room_for(self._effort, self._whole)
@@ -330,13 +330,13 @@ class ServerChat(Closing):
         return Asked(request, way, request.max_tokens + self._room_beside(needed)), expected
 
     def _room_beside(self, needed: int) -> int:
-        """Tokens of a thought that fit beside prompt and reply."""
+        """Tokens left for a thought beside prompt and reply."""
         return min(self._room, self._whole - needed)
 
     def _found(self, asked: Asked, draft: Draft, heard: bool) -> Found:
-        """The reply in a draft; one that was heard cannot be read otherwise.
+        """The reply in a draft; after it was heard, its text is final.
 
-        Thought is taken for it only where the server mixed them up.
+        Thought is taken for it only if the server mixed them up.
         """
         schema, text, thinking = asked.request.schema, draft.answer.text, draft.thinking
         remarks = () if asked.way.is_strict or schema is None else (Remark.UNBOUND,)
@@ -362,7 +362,7 @@ class ServerChat(Closing):
         return Found(text, thinking, flaw, remarks)
 
     def _second(self, asked: Asked, draft: Draft, found: Found) -> Asked | None:
-        """The second request after a reply that is no answer; None if a second one is no use."""
+        """The second request after a failed reply; None if it would be useless."""
         if draft.finish is Finish.CANCELLED:
             return None
         request = asked.request
@@ -384,7 +384,7 @@ class ServerChat(Closing):
             return None
 
     def _unfit(self, way: Way, reply: Reply, flaw: str) -> ReplyInvalid:
-        """The error for a reply that does not fulfil its schema, with the cure for this server."""
+        """The error for a reply against its schema, with the cure for this server."""
         cause = N_("The reply of {model} does not match its schema: {flaw}.")
         cure = self._server.binding
         if not reply.text.strip():
@@ -398,7 +398,7 @@ class ServerChat(Closing):
                 "fits: {flaw}."
             )
         elif self._way is way:
-            # The next request finds out anew what the server binds.
+            # The next request probes the server again.
             self._way = None
             self._remembered.put(self._key(), "")
         return ReplyInvalid(
@@ -474,7 +474,7 @@ class ServerChat(Closing):
             if asked.candidates and draft.first and asked.limit > 1:
                 draft.finish = Finish.STOP
                 return
-            # Room that the thought left is not for a longer answer.
+            # The rest of the room is not for a longer answer.
             if asked.limit > asked.request.max_tokens < draft.answered:
                 draft.finish = Finish.LENGTH
                 return

@@ -1,4 +1,4 @@
-"""A reply of a server as it comes in: requests, the messages of a stream, what they add up to."""
+"""A reply of a server as it comes in: the request, messages of a stream, and their sum."""
 
 import math
 from collections.abc import Callable, Iterator, Sequence
@@ -17,16 +17,16 @@ from localrag_models.chat import (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Event:
-    """One message of a stream. Fields that the message does not give are None or empty.
+    """One message of a stream. Missing fields are None or empty.
 
     Attributes:
         text: a piece of the answer, perhaps with thought at its start.
-        thinking: a piece of thought that the server kept apart.
+        thinking: a piece of thought, kept apart by the server.
         finish: why the reply ended.
         prompt: tokens of the prompt.
-        cached: tokens of the prompt that were not evaluated again.
+        cached: reused tokens of the prompt.
         completion: tokens generated.
-        thought: tokens of them that were thought.
+        thought: tokens of thought among them.
         read: tokens of the prompt read so far, and all of them.
         candidates: the likely tokens at this place, likeliest first.
     """
@@ -58,7 +58,7 @@ class Asked:
 
 
 class Draft:
-    """A reply that is coming in.
+    """A reply coming in.
 
     Attributes:
         answer: the text so far.

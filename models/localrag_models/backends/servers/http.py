@@ -227,7 +227,7 @@ class Server:
             raise self._refused(response.status_code, response.read())
 
     def _refused(self, status: int, content: bytes) -> ModelError:
-        """The error for a status; a refusal of what was asked is of its own kind."""
+        """The error for a status; refused requests have their own kinds."""
         error = self.refusal(status, _words(content))
         kind = _KINDS.get(status)
         if kind is None or type(error) is not ServerRefused:
