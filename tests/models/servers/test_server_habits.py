@@ -12,9 +12,11 @@ from dataclasses import dataclass
 from typing import Any
 
 import pytest
-from tiny_models.servers import Answer, End
+from tiny_models.servers import Answer, End, OpenAIDouble
+from tiny_models.servers.openai import Dialect
 from tiny_models.servers.streams import obeyed
 
+from localrag_models.backends.llama_cpp.chat import LlamaCppChat
 from localrag_models.chat import Finish, Remark
 from localrag_models.errors import Cure, ModelError, ReplyInvalid, ServerBroke, ServerTimeout
 from localrag_models.thinking import Thinking
@@ -298,6 +300,45 @@ def test_a_reply_is_refused(served: Served, ask: Callable[..., Any], name: str) 
             model.chat(ask(schema=SCHEMA))
     of_server = "Ollama" if served.protocol == "ollama" else "llama-server"
     assert caught.value.cure == cure if cure else of_server in caught.value.cure
+
+
+@pytest.mark.parametrize(
+    ("dialect", "cure"),
+    [
+        ("llama-server", "--jinja"),
+        ("vllm", "--reasoning-parser"),
+        ("lm-studio", "Update LM Studio"),
+        ("strict", "Use a server that binds"),
+    ],
+)
+def test_the_cure_is_for_this_server(
+    tiny: LlamaCppChat, ask: Callable[..., Any], loopback: None, dialect: Dialect, cure: str
+) -> None:
+    with OpenAIDouble(tiny, dialect) as double:
+        served = Served("openai", double)
+        with served.model() as model:
+            behave(served, refused(PROSE))
+            with pytest.raises(ReplyInvalid, match="binds no reply of tiny") as caught:
+                model.chat(ask(schema=SCHEMA))
+    assert cure in caught.value.cure
+
+
+def test_a_choice_of_a_model_that_thinks_is_its_first_word_after_the_thought(
+    served: Served, ask: Callable[..., Any]
+) -> None:
+    if served.protocol == "openai":
+        served.double.dialect = "llama-server"  # type: ignore[attr-defined]
+    served.double.before = lambda path, _: described(path)
+    listed = [{"token": word, "logprob": -1.0, "bytes": None} for word in ("no", "yes")]
+    with served.model(context=4096) as model:
+        field = "thinking" if served.protocol == "ollama" else "reasoning_content"
+        told = [{"top_logprobs": listed}]
+        lines = [served.line(**{field: THOUGHT}), served.listing(told), served.last()]
+        served.answers(Answer(lines))
+        choice = model.choose(ask().messages, ["yes", "no"])
+        assert choice is not None
+        assert choice.probabilities == {"yes": 0.5, "no": 0.5}
+        assert sent(served.asked[-1]).limit == 1 + 2048
 
 
 @pytest.mark.parametrize("listens", [False, True])

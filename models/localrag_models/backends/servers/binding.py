@@ -19,7 +19,7 @@ from typing import Any
 
 from localrag_models.backends.servers.http import BadRequest, Json, excerpt
 from localrag_models.chat import ChatRequest, Message
-from localrag_models.errors import ServerBroke, ServerBusy
+from localrag_models.errors import ServerBroke, ServerBusy, WrongKind
 from localrag_models.thinking import THINK, Thinking
 
 Schema = Mapping[str, Any]
@@ -173,7 +173,7 @@ def binding_way(ways: Sequence[Way], last: Way, ask: Callable[[Way, Schema], str
                 if not flaw_of(HARD, ask(way, HARD)):
                     return way
                 half = half or way
-        except BadRequest:
+        except (BadRequest, WrongKind):  # A model that cannot think may refuse the order.
             refused += 1
         except (ServerBusy, ServerBroke) as error:
             trouble = error
