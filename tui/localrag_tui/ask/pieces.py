@@ -29,6 +29,8 @@ from localrag_tui.work.engine import Opening, Read
 
 # Longest quotation and question on the screen, in characters; a copy has all.
 _LONGEST = 600
+_FOLDED = 120
+"""Characters of a thought; the JSON of an answer has all of it."""
 _STATUS_STYLES = {
     Status.SUPPORTED: "bold $success",
     Status.QUOTED: "bold $accent",
@@ -199,6 +201,11 @@ def _answer(answer: Answer, limited: Filters, lifting: str) -> Iterator[TurnPiec
         if event.kind is FactKind.NO_SUCH_LAW and event.fields["name"] in answer.absent:
             continue  # It is shown above all else.
         yield TurnPiece(content(_("note: {event}").format(event=note(event)), _QUIET), "note")
+    for call in answer.trace.calls:
+        if call.thinking:
+            thought = _("thought ({n:,} tokens): ").format(n=call.thought)
+            beginning = cut(" ".join(call.thinking.split()), _FOLDED)
+            yield TurnPiece(content(f"{thought}{beginning}", _QUIET), "note")
 
 
 def _verdict(answer: Answer, limited: Filters) -> str:
