@@ -6,11 +6,16 @@
 # make clean  remove whatever make has made
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check bench lab clean
+.PHONY: help demo test check types style compiled bench lab clean
 
 VENV := .venv
 BIN := $(VENV)/bin
 DEMO := .cache/demo
+
+# llama.cpp compiles beside what pip installs; the tests are read beside the checks.
+MAKEFLAGS += --jobs=2
+# Bytecode is kept whatever the shell says: hundreds of processes would compile what they import.
+export PYTHONDONTWRITEBYTECODE =
 
 # The first interpreter that is new enough; `make demo PYTHON=/path/to/python3` names another.
 CANDIDATES := python3 python3.14 python3.13 python3.12 python3.11
@@ -27,6 +32,8 @@ export LOCALRAG_TEST_VOCABULARY ?= $(WHEELS)/vocabulary
 # Twice quiet: warnings are left out, errors are not.
 PIP := $(BIN)/python -m pip --disable-pip-version-check -qq
 PINNED := --constraint constraints.txt --build-constraint constraints.txt
+# Python compiles what it imports; pip would compile all of PyTorch and its like, which takes a minute.
+INSTALL := $(PIP) install --no-compile $(PINNED)
 
 help:
 	@sed -n 's/^# make/make/p' Makefile
@@ -41,12 +48,12 @@ $(VENV)/made:
 
 $(VENV)/base: $(VENV)/made pyproject.toml constraints.txt
 	@echo "installing localrag into $(VENV)"
-	@$(PIP) install $(PINNED) --editable .
+	@$(INSTALL) --editable .
 	@touch $@
 
 # Without the parts nobody loads (vision, command-line tools), and without instructions that
 # another processor may lack.
-$(WHEELS)/made: | $(VENV)/base
+$(WHEELS)/made: | $(VENV)/made
 	@command -v c++ >/dev/null || { echo "make test needs a C++ compiler, for llama.cpp" >&2; exit 1; }
 	@echo "compiling $(LLAMA) into $(WHEELS), once"
 	@rm -rf $(WHEELS) $(WHEELS).new && mkdir -p $(WHEELS).new
@@ -63,11 +70,15 @@ $(WHEELS)/made: | $(VENV)/base
 	@rm $(WHEELS).new/$(LLAMA).tar.gz && mv $(WHEELS).new $(WHEELS)
 	@touch $@
 
-EXTRAS := averitec,bundle,dense,docs,eval,hub,jemhopqa,llama-cpp,mcp,ocr,office,optimize,sentence-transformers,serve,wikipedia
+EXTRAS := averitec,bundle,dense,docs,eval,hub,jemhopqa,mcp,ocr,office,optimize,sentence-transformers,serve,watch,wikipedia
 
-$(VENV)/dev: $(VENV)/base $(WHEELS)/made
+$(VENV)/tools: $(VENV)/base
 	@echo "installing the tools of the tests"
-	@$(PIP) install $(PINNED) --find-links $(WHEELS) --editable '.[$(EXTRAS)]' --group dev
+	@$(INSTALL) --editable '.[$(EXTRAS)]' --group dev
+	@touch $@
+
+$(VENV)/dev: $(VENV)/tools $(WHEELS)/made
+	@$(INSTALL) --find-links $(WHEELS) --group llama-cpp
 	@touch $@
 
 localrag = printf '\n$$ localrag %s\n\n' "$(1)" && LOCALRAG_HOME=$(DEMO) $(BIN)/localrag $(1)
@@ -81,19 +92,25 @@ demo: $(VENV)/base
 	@$(call localrag,search --explain -k 3 渡し守の資格)
 	@$(call localrag,ask 渡し舟を運航してはならない水位の基準は何か。)
 
-check: $(VENV)/dev
+check: types style
+
+types: $(VENV)/dev
+	@$(BIN)/mypy
+
+style: $(VENV)/dev
 	@$(BIN)/ruff check --quiet .
 	@$(BIN)/ruff format --quiet --check .
-	@$(BIN)/mypy
 	@$(BIN)/lint-imports --no-logo
 	@$(BIN)/python scripts/prose.py --check
 
+# The bytecode of the tests and of what they import: three workers would each make it.
+compiled: $(VENV)/dev
+	@$(BIN)/pytest --collect-only --quiet --numprocesses 0 >/dev/null || true # The run tells why.
+
 # Three workers on two cores, for the tests of the workbench wait half of their time; those of a file
 # stay together, for they share what is slow to make. A run that has not ended by itself
-# (tests/ending.py) is interrupted, and says what it knows. Bytecode is kept whatever the shell says:
-# hundreds of processes would compile what they import.
-test: export PYTHONDONTWRITEBYTECODE =
-test: check
+# (tests/ending.py) is interrupted, and says what it knows.
+test: check compiled
 	@timeout --foreground --signal=INT --kill-after=2m 45m $(BIN)/pytest --numprocesses 3 --dist loadfile
 
 bench: $(VENV)/dev

@@ -97,3 +97,8 @@ def N_(message: str) -> str:  # noqa: N802 - the mark that gettext's tools look 
 def colon() -> str:
     """The colon of the language in use."""
     return _(": ")
+
+
+def aside(words: str) -> str:
+    """Words in the brackets of the language in use."""
+    return _(" ({words})").format(words=words)

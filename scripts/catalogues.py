@@ -21,7 +21,7 @@ from babel.messages.mofile import read_mo, write_mo
 from babel.messages.pofile import read_po, write_po
 from jinja2.ext import babel_extract
 
-from localrag.doors.cli.main import paragraphs
+from localrag.doors.cli.help import paragraphs
 from localrag.language import LANGUAGES
 
 REPOSITORY = Path(__file__).parents[1]
@@ -35,7 +35,7 @@ HELP = (
 """Files with help texts without a mark: verbs, options, settings."""
 WRITTEN_IN = "en"
 
-_HELP = {"help", "short", "about", "description", "metavar"}
+_HELP = {"help", "about", "description", "metavar"}
 """Arguments that are help texts."""
 
 _DECLARED = {"good_for", "caveats", "hints", "conditions", "source"}

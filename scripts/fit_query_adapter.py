@@ -24,7 +24,7 @@ from train_statute_lexical import folds
 
 from localrag.corpus.inference.opening import open_embedder
 from localrag.corpus.store import CorpusStore
-from localrag.search.dense import ADAPTER, PROBE
+from localrag.search.ranking import ADAPTER, PROBE
 from localrag_indexes.manifest import current
 from localrag_indexes.vectors import VectorIndex
 

@@ -12,16 +12,15 @@ from pathlib import Path
 
 from localrag.corpus.durable import replace_text
 from localrag.errors import LocalragError, StorageError
-from localrag.evaluation.datasets.declarations import declared
-from localrag.evaluation.datasets.loading import corpus_name
+from localrag.evaluation.datasets.loading import corpus_name, declared
 from localrag.evaluation.measures import MEASURES
 from localrag.evaluation.record import evaluation_of
 from localrag.evaluation.report import claims, free_text, rated, sections
 from localrag.evaluation.report.document import (
     DASH,
     Block,
-    Items,
     Markdown,
+    ReportItems,
     ReportSection,
     ReportText,
     Table,
@@ -342,7 +341,7 @@ def _sections(dataset: Dataset, measured: Sequence[_Counted]) -> Iterator[Report
         "Ratings by a judge": [
             block for run in runs for block in rated.blocks(rated.rated(run.ratings), run.judge)
         ],
-        "Runs": [Items(list(map(_run, runs)))] if runs else [],
+        "Runs": [ReportItems(list(map(_run, runs)))] if runs else [],
     }
     for title, found in more.items():
         if found:

@@ -65,8 +65,8 @@ async def searched(pilot: Pilot[None]) -> None:
     await pilot.press("f4")
     await _type(pilot, "渡し守の資格", "enter")
     await _until(pilot, "第三条")
-    await pilot.press("s")
-    await _until(pilot, "words 1 ›", "語句 1 ›")
+    await pilot.press("down", "s")
+    await _until(pilot, "› fused", "› 総合")
 
 
 SCENES: dict[str, Scene] = {"ask": asked, "read": read, "search": searched}

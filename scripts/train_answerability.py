@@ -45,8 +45,8 @@ from localrag.answer.support import (
 )
 from localrag.corpus.types import Passage
 from localrag.search.pipeline import Retriever
+from localrag.search.query import OrdersUnder
 from localrag.search.reading import Retrieval
-from localrag.search.scope import OrdersUnder
 from localrag.search.types import Query
 
 WEIGHTS = REPOSITORY / "localrag" / "answer" / "answerability.toml"

@@ -22,9 +22,8 @@ from bench.options import REPOSITORY, parser
 from scipy.optimize import minimize
 
 from localrag.evaluation.types import Question
+from localrag.methods.agreement import Signs, SignWeights, choose, observe, shares, weigh
 from localrag.methods.agreement.evidence import LawText, provisions_found, provisions_in
-from localrag.methods.agreement.judging import SignWeights, choose, observe, shares, weigh
-from localrag.methods.agreement.signs import Signs
 from localrag.methods.catalogue import labelled, mark
 from localrag.methods.polarity import Polarity, polarity_of
 

@@ -219,6 +219,18 @@ def retriever(sample_home: Path) -> "Iterator[Retriever]":
         yield retriever
 
 
+@pytest.fixture
+def drawn() -> None:
+    """The reports of this test have their plots."""
+
+
+@pytest.fixture
+def undrawn(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """No plot is drawn, which takes longest of a report, but in a test that asks for `drawn`."""
+    if "drawn" not in request.fixturenames:
+        monkeypatch.setattr("localrag.evaluation.report.plotted", lambda _: "<svg/>")
+
+
 @pytest.fixture(scope="session")
 def tiny_chat(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A GGUF chat model of architecture qwen3 with a few thousand random weights."""

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from localrag.corpus.workspace import Workspace
-from localrag.ops.bundle.make import Contents, make
+from localrag.ops.bundle.make import BundleContents, make
 from localrag.ops.bundle.wheels import Project
 
 # Debian keeps it apart.
@@ -61,7 +61,7 @@ def collect(project: Project, *given: Any) -> None:
         shutil.copy(wheel, folder)
 
 
-def make_bundle(folder: Path, contents: Contents) -> Path:
+def make_bundle(folder: Path, contents: BundleContents) -> Path:
     """Make the bundle in a folder, with what the workspace in it, ``home``, has of the contents."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("localrag.ops.bundle.wheels.collect", collect)

@@ -56,14 +56,8 @@ class BM25Index:
     def open(cls, folder: Path, *, analyzer: str | None = None, deep: bool = False) -> Self:
         """Open the index in `folder`.
 
-        Args:
-            folder: of the index.
-            analyzer: id of the analyzer of the queries, to be checked.
-            deep: compare the checksum of every file (0.6 s per gigabyte), even of unchanged ones
-                since the last comparison.
-
-        Raises:
-            IndexMissing, IndexDamaged, IndexVersionError: as their names say.
+        `deep` compares the checksum of every file (0.6 s per gigabyte), even of unchanged ones.
+        Raises `IndexMissing`, `IndexDamaged` or `IndexVersionError`.
         """
         manifest = IndexManifest.read(folder)
         if manifest.kind != KIND:
@@ -85,32 +79,18 @@ class BM25Index:
         *,
         where: Mapping[str, Collection[str]] | None = None,
         between: Mapping[str, tuple[str, str]] | None = None,
-        among: Set[int] | None = None,
+        among: Set[int] | None = None,  # only these keys may be found; None for all
         header_weight: float = _HEADER_WEIGHT,
         body_weight: float = _BODY_WEIGHT,
         pair_weight: float = _PAIR_WEIGHT,
     ) -> list[Scored]:
         """Find the best `k` entries with at least one of the terms, best first.
 
-        Args:
-            terms: of the query, in the order of its text; a repeated one counts once. With a weight
-                for each term, pairs of neighbours earn nothing.
-            k: at most this many hits.
-            where: the allowed values of each attribute.
-            between: the lowest and highest value of each attribute, both included, compared as
-                strings; an empty one sets no bound.
-            among: only these keys may be found; None for all.
-            header_weight: factor for words in the header; 0 leaves it out. Words of the header are
-                in the body field too.
-            body_weight: factor for words in the body.
-            pair_weight: factor for neighbouring terms in both query and entry.
-
-        Returns:
-            Entries with positive scores. Ties keep the order of their keys.
-
-        Raises:
-            ValueError: the index does not have such an attribute.
-            IndexDamaged: a file has changed since the index was built or opened.
+        Terms keep the order of their text; a repeated one counts once. With a weight for each term,
+        pairs of neighbours earn nothing. `between` gives the lowest and highest value of each
+        attribute, both included, compared as strings; an empty one sets no bound. Words of the
+        header are in the body field too; a `header_weight` of 0 leaves it out. Scores are positive.
+        Ties keep the order of keys.
         """
         import tantivy
 
@@ -145,7 +125,6 @@ class BM25Index:
         return sorted(scored, key=lambda hit: (-hit.score, hit.key))
 
     def _found(self, query: Any, k: int, among: Set[int] | None) -> list[Scored]:
-        """The best `k` entries with one of the keys, in no order."""
         further = self.count // (2 * max(len(among), 1)) if among is not None else 1
         limit = min(k * max(further, 1), self.count)
         while True:
@@ -161,10 +140,7 @@ class BM25Index:
             limit = min(2 * limit, self.count)
 
     def _only(self, keys: Set[int]) -> Any | None:
-        """The condition for one of these keys.
-
-        None if filtering the hits costs less, or the index is too old for it.
-        """
+        """The condition for one of these keys; None if filtering is cheaper, or in an old index."""
         import tantivy
 
         if len(keys) * _FEW > self.count:
@@ -264,7 +240,6 @@ class BM25Index:
         return matching == self.count
 
     def _values(self, name: str) -> list[str]:
-        """Every value of an attribute; Tantivy has no ranges over text."""
         field = attribute_field(name)
         if field not in self._known_values:
             self._known_values[field] = [
@@ -298,10 +273,7 @@ def _create(folder: Path, fields: Any) -> Any:
 
 
 def _copy(previous: Path, folder: Path) -> Any:
-    """Open a writable copy of an index in `folder`.
-
-    Tantivy never changes a complete file, so hard links share them where the system has links.
-    """
+    """Open a writable copy of an index; hard links share the files. Tantivy never changes one."""
     import tantivy
 
     for path in previous.iterdir():
@@ -393,17 +365,12 @@ _HEADER_COPIES_IN_BODY = 2
 
 @dataclass(frozen=True, slots=True)
 class TextEntry:
-    """An entry to index.
+    """An entry to index."""
 
-    Attributes:
-        key: unique number, any 64-bit signed integer.
-        header, body: two fields, each with its own lengths and weight.
-        attributes: values for filters, compared as strings; write dates as ISO dates.
-    """
-
-    key: int
-    header: str
+    key: int  # unique number, any 64-bit signed integer
+    header: str  # header, body: two fields, each with its own lengths and weight
     body: str
+    # values for filters, compared as strings; write dates as ISO dates
     attributes: Mapping[str, str | int]
 
 
@@ -411,18 +378,12 @@ class SupportsTerms(Protocol):
     """An analyzer; it is pickled into the worker processes."""
 
     @property
-    def id(self) -> str:
-        """Names the analyzer and its version."""
-        ...
+    def id(self) -> str: ...
 
-    def terms(self, text: str) -> list[str]:
-        """Return the terms of `text`, without blanks."""
-        ...
+    def terms(self, text: str) -> list[str]: ...
 
 
 class _Fields(NamedTuple):
-    """The terms of an entry by field, joined by blanks for the writer."""
-
     header: str
     body: str
     pairs: str
@@ -453,18 +414,13 @@ def build(
     on_progress: Callable[[int], None] | None = None,
     extra: Mapping[str, Any] | None = None,
 ) -> IndexManifest:
-    """Build an index of `entries` in an empty `folder`.
+    """Build an index of `entries`, read as a stream, in an empty `folder`.
 
-    Entries are read as a stream. An interrupted build leaves a folder without a manifest.
-
-    `workers` are processes for analysing text, or other machines; with more than 1 the calling
-    script needs the usual ``if __name__ == "__main__"`` guard. `memory_bytes` is the arena of the
-    writer, at least 15 MB; a larger index gets more segments. `attributes` names those for filters;
-    an entry may miss some. `extra` is kept in the manifest.
-
-    Raises:
-        IndexNotWritten: the files cannot be written.
-        IndexingError: a worker process was killed.
+    An interrupted build leaves a folder without a manifest. `workers` are processes for analysing
+    text, or other machines; with more than 1 the calling script needs the usual guard
+    (``__main__``). `memory_bytes` is the arena of the writer, at least 15 MB; a larger index
+    gets more segments. `attributes` names those for filters; an entry may miss some. `extra` is
+    kept in the manifest. Raises `IndexNotWritten`, or `IndexingError` if a worker was killed.
     """
     with _failures_named(folder):
         opened = _create(folder, schema_of(attributes))
@@ -488,13 +444,8 @@ def update(
     """Build an index in `folder` from an earlier one after a small change.
 
     Unchanged files are shared. Removed entries still count in the frequencies of terms until the
-    next full build. `previous` is the earlier index, with the same analyzer; `gone` has the lowest
-    and highest key of every run of its removed entries; `entries` are new. The rest is as for
-    `build`.
-
-    Raises:
-        IndexNotWritten: the files cannot be written.
-        IndexingError: the earlier index cannot be read, or a worker process was killed.
+    next full build. `previous` has the same analyzer. `gone` has the lowest and highest key of
+    every run of its removed entries; `entries` are new. The rest is as for `build`.
     """
     with BM25Index.open(previous, analyzer=analyzer.id) as earlier:
         before, attributes = earlier.count, earlier.manifest.attributes
@@ -551,7 +502,6 @@ def _described(
 
 @contextmanager
 def _writer(opened: Any, folder: Path, memory_bytes: int) -> Iterator[Any]:
-    """Open a writer; commit when the block ends well."""
     with _failures_named(folder):
         writer = opened.writer(memory_bytes, num_threads=1)
     yield writer

@@ -1,13 +1,11 @@
 """The errors of this package.
 
-IndexingError          an index cannot be built or used
-├── IndexNotWritten    the disk is full, or the folder cannot be written
-├── IndexMissing       the folder has no index
-├── IndexDamaged       a file is missing, cut short or changed; the error names it
-├── IndexVersionError  another version wrote it, or it has another analyzer or model
-├── WorkerNotStarted   a worker process cannot start; the error names the cure
-├── IndexTooLarge      the index needs more memory than is free
-└── PackageMissing     a package for this kind of index is not installed
+IndexingError an index cannot be built or used ├── IndexNotWritten the disk is full, or the folder
+cannot be written ├── IndexMissing the folder has no index ├── IndexDamaged a file is missing, cut
+short or changed; the error names it ├── IndexVersionError another version wrote it, or it has
+another analyzer or model ├── WorkerNotStarted a worker process cannot start; the error names the
+cure ├── IndexTooLarge the index needs more memory than is free └── PackageMissing a package for
+this kind of index is not installed
 
 A message is English and names its `fields` in braces, so that localrag can translate it.
 """
@@ -21,12 +19,7 @@ def N_(message: str) -> str:  # noqa: N802 - the mark that gettext's tools look 
 
 
 class IndexingError(Exception):
-    """An index cannot be built or used.
-
-    Args:
-        cause: what went wrong, as a clause marked with `N_`.
-        fields: the values in `cause`.
-    """
+    """An index cannot be built or used."""
 
     def __init__(self, cause: str, /, **fields: object) -> None:
         super().__init__(cause)
@@ -52,13 +45,7 @@ class IndexMissing(IndexingError):  # noqa: N818 - the name says the state
 
 
 class IndexDamaged(IndexingError):  # noqa: N818 - the name says the state
-    """A file of the index is missing, cut short or changed.
-
-    Args:
-        file: the damaged file, also an attribute.
-        cause: a message that names {file}.
-        fields: the other values in `cause`.
-    """
+    """A file of the index is missing, cut short or changed."""
 
     def __init__(self, file: Path, cause: str, /, **fields: object) -> None:
         super().__init__(cause, file=file, **fields)
@@ -70,13 +57,7 @@ CHANGED = N_("the content of index file {file} has changed")
 
 
 class IndexVersionError(IndexingError):
-    """Another version wrote the index, or it has another analyzer or model.
-
-    Attributes:
-        what: the differing property ("format", "analyzer", "model" …).
-        found: its value in the index.
-        expected: the value of this version.
-    """
+    """Another version, analyzer or model (`what`) wrote the index: `found`, not `expected`."""
 
     def __init__(self, folder: Path, what: str, found: object, expected: object) -> None:
         super().__init__(
@@ -92,12 +73,7 @@ class IndexVersionError(IndexingError):
 
 
 class IndexTooLarge(IndexingError):  # noqa: N818 - the name says the state
-    """The index needs more memory than is free.
-
-    Args:
-        needed: bytes.
-        free: bytes.
-    """
+    """The index needs more memory than is free. `needed`: bytes. `free`: bytes."""
 
     def __init__(self, needed: int, free: int) -> None:
         super().__init__(
@@ -111,13 +87,7 @@ class IndexTooLarge(IndexingError):  # noqa: N818 - the name says the state
 
 
 class WorkerNotStarted(IndexingError):  # noqa: N818 - the name says what happened
-    """A worker process ended as it started.
-
-    Args:
-        cause: what went wrong, as a sentence marked with `N_`.
-        cure: what to do about it, also an attribute.
-        fields: the values in both.
-    """
+    """A worker process ended as it started."""
 
     def __init__(self, cause: str, cure: str, /, **fields: object) -> None:
         super().__init__(cause, **fields)

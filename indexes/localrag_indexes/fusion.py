@@ -25,21 +25,11 @@ def in_turn(rankings: Iterable[Iterable[T]]) -> Iterator[T]:
 def reciprocal_rank_fusion(
     rankings: Sequence[Sequence[Key]], weights: Sequence[float] | None = None, k: int = 60
 ) -> dict[Key, float]:
-    """Score each key by the sum of ``weight / (k + rank)`` over the rankings with it.
+    """Score each key by the sum of ``weight / (k + rank)`` over the rankings with it, best first.
 
     Cormack, Clarke and Büttcher 2009, Reciprocal Rank Fusion outperforms Condorcet and individual
-    Rank Learning Methods, section 2. The weights are the usual extension.
-
-    Args:
-        rankings: keys, best first. A repeated key counts at its best rank.
-        weights: one per ranking; all 1 by default.
-        k: reduces the lead of the first ranks.
-
-    Returns:
-        Every key once with its score, best first. Ties keep the order of the rankings.
-
-    Raises:
-        ValueError: the numbers of weights and rankings differ.
+    Rank Learning Methods, section 2. The weights are the usual extension, 1 by default. Ties keep
+    the order of the rankings. Raises `ValueError` if the numbers of weights and rankings differ.
     """
     scores: dict[Key, float] = {}
     for ranking, weight in zip(rankings, weights or [1.0] * len(rankings), strict=True):
@@ -50,29 +40,19 @@ def reciprocal_rank_fusion(
 
 def convex_combination(
     searches: Sequence[Mapping[Key, float]],
-    weights: Sequence[float],
+    weights: Sequence[float],  # one per search, at least 0; only their proportions matter
     floors: Sequence[float | None],
 ) -> dict[Key, float]:
     """Score each key by the weighted mean of its scores, each scaled to the range 0 to 1.
 
-    0 is the floor of the search, 1 its best score. A key that a search did not find gets 0. Unlike
-    ranks, this keeps how far one key is ahead of the next.
+    0 is the floor of the search, 1 its best score. A key missing in a search gets 0. Unlike
+    ranks, this keeps how far one key is ahead of the next. A floor of None is the lowest score
+    found. A search with a single score counts it as 1. The best come first, ties in the order of
+    the searches. Empty if all weights are 0.
 
     Bruch, Gai and Ingber 2023, An Analysis of Fusion Functions for Hybrid Retrieval, ACM
-    Transactions on Information Systems 42(1), doi 10.1145/3596512.
-
-    Args:
-        searches: the scores of each search.
-        weights: one per search, at least 0; only their proportions matter.
-        floors: the lowest possible score of each search; None takes the lowest score found. A
-            search with a single score counts it as 1.
-
-    Returns:
-        Every key once with its score, 0 to 1, best first. Ties keep the order of the searches.
-        Empty if all weights are 0.
-
-    Raises:
-        ValueError: the numbers of searches, weights and floors differ.
+    Transactions on Information Systems 42(1), doi 10.1145/3596512. Raises `ValueError` if numbers
+    of arguments differ.
     """
     total = sum(weights)
     scores: dict[Key, float] = {}

@@ -8,8 +8,8 @@ A generation is built beside the current one, then switched in::
       g-77ab….new/   one that is being built, or the rest of a build that was killed
 
 ``manifest.json`` is written last: a folder without it is no index. A note beside it lists the files
-that were compared byte by byte, with inode and time of writing. A file that was copied, restored or
-changed since is compared again.
+compared byte by byte, with inode and time of writing. A copied, restored or changed file
+is compared again.
 """
 
 import hashlib
@@ -51,25 +51,17 @@ class IndexFile:
 
 @dataclass(frozen=True, slots=True)
 class IndexManifest:
-    """The contents of an index folder.
+    """The contents of an index folder."""
 
-    Attributes:
-        kind: ``bm25`` or ``vectors``; an index opens only as its kind.
-        count: number of entries.
-        analyzer: id of the analyzer; empty for vectors.
-        attributes: names of the attributes for filters.
-        files: every other file of the folder, by its path inside it.
-        extra: JSON values of the owner (model id, dimension …).
-        format: version of the files.
-    """
-
-    kind: str
+    kind: str  # ``bm25`` or ``vectors``; an index opens only as its kind
     count: int
-    analyzer: str = ""
-    attributes: tuple[str, ...] = ()
+    analyzer: str = ""  # id of the analyzer; empty for vectors
+    attributes: tuple[str, ...] = ()  # names of the attributes for filters
+    # every other file of the folder, by its path inside it
     files: Mapping[str, IndexFile] = field(default_factory=dict)
+    # JSON values of the owner (model id, dimension …)
     extra: Mapping[str, Any] = field(default_factory=dict)
-    format: int = FORMAT
+    format: int = FORMAT  # version of the files
 
     def write(self, folder: Path) -> None:
         text = json.dumps(asdict(self), ensure_ascii=False, indent=1)
@@ -78,13 +70,7 @@ class IndexManifest:
 
     @classmethod
     def read(cls, folder: Path) -> "IndexManifest":
-        """Read the manifest of `folder`.
-
-        Raises:
-            IndexMissing: the folder has none.
-            IndexVersionError: it has another format.
-            IndexDamaged: it cannot be read.
-        """
+        """Read a manifest. Raises `IndexMissing`, `IndexVersionError` or `IndexDamaged`."""
         path = folder / FILE_NAME
         try:
             data = json.loads(path.read_text(encoding="utf-8"))
@@ -103,16 +89,7 @@ class IndexManifest:
             ) from error
 
     def verify(self, folder: Path, *, deep: bool = False) -> None:
-        """Check that the files are unchanged since the index was completed.
-
-        Args:
-            folder: of the index.
-            deep: compare the checksum of every file. Otherwise compare presence and size, and
-                checksums only of files that changed on the disk since the last comparison.
-
-        Raises:
-            IndexDamaged: names the first file that differs.
-        """
+        """Check that the files are unchanged since the index was completed; else `IndexDamaged`."""
         for name, record in self.files.items():
             path = folder / name
             try:
@@ -149,7 +126,6 @@ class IndexManifest:
         return all(noted.get(name) == one for name, one in self._marks(folder).items())
 
     def _note(self, folder: Path) -> None:
-        """Note the comparison of these files, beside earlier ones."""
         before = _noted(folder)
         now = before | self._marks(folder)
         if now == before:
@@ -166,7 +142,6 @@ class IndexManifest:
             unfinished.unlink(missing_ok=True)
 
     def _marks(self, folder: Path) -> dict[str, list[int]]:
-        """Inode and time of writing of every file."""
         found = {}
         for name in self.files:
             status = (folder / name).stat()
@@ -175,7 +150,6 @@ class IndexManifest:
 
 
 def _noted(folder: Path) -> dict[str, Any]:
-    """The note, or nothing if it cannot be read."""
     try:
         noted = json.loads((folder / COMPARED).read_text(encoding="utf-8"))
     except (OSError, ValueError, RecursionError):
@@ -210,10 +184,8 @@ def new_generation(root: Path) -> Iterator[Path]:
 
     Everything is flushed to disk before the switch, which renames one small file. If the block
     raises or the process is killed, the old generation stays in use. The switch removes superseded
-    generations and the rest of killed builds. A reader can keep an old one open; where the system
-    cannot remove open files, a later build does.
-
-    The caller holds the lock of the corpus: one build at a time.
+    generations and the rest of killed builds. Where the system cannot remove open files, a later
+    build does. The caller holds the lock of the corpus: one build at a time.
     """
     root.mkdir(mode=0o700, parents=True, exist_ok=True)
     name = f"g-{uuid.uuid4().hex[:12]}"
@@ -256,10 +228,7 @@ def was_built(root: Path) -> bool:
 
 
 def sweep(root: Path) -> None:
-    """Remove superseded generations and the rest of killed builds.
-
-    The caller holds the lock of the corpus.
-    """
+    """Remove superseded generations and the rest of killed builds; the caller holds the lock."""
     kept = current(root)
     for folder in root.glob("g-*"):
         if folder != kept:

@@ -1,8 +1,9 @@
-"""Work shared by processes or threads: an ordered, bounded map, and the pool behind it."""
+"""Work in other processes or threads: an ordered, bounded map, its pool, its results and errors."""
 
 import gc
 import multiprocessing
 import os
+import pickle
 import re
 import signal
 import sys
@@ -12,16 +13,18 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor, ThreadPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
+from dataclasses import dataclass
 from functools import partial
 from multiprocessing.context import SpawnContext
 from multiprocessing.process import BaseProcess
 from pathlib import Path
-from typing import Any, Protocol, TypeVar
+from typing import Any, Generic, ParamSpec, Protocol, Self, TypeVar
 
 from localrag_indexes.errors import N_, IndexingError, WorkerNotStarted
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
+Given = ParamSpec("Given")
 
 # Enough that no worker waits for items, few enough to keep memory flat.
 _IN_FLIGHT_PER_WORKER = 3
@@ -52,16 +55,10 @@ Workers = int | Executor
 def map_stream(
     work: Callable[[Item], Result], items: Iterable[Item], workers: Workers
 ) -> Iterator[tuple[Item, Result]]:
-    """Yield each item with ``work(item)``, in order.
+    """Yield each item with ``work(item)``, in order, by so many processes; 1 is this process.
 
-    Args:
-        work: can be pickled; each process gets one copy.
-        items: can be pickled; read a few per worker ahead.
-        workers: processes to spawn; with 1 this process does the work.
-
-    Raises:
-        WorkerNotStarted: a worker process ended before it did any work.
-        IndexingError: a worker process was killed.
+    Work and items can be pickled. Items are read a few ahead. Raises `WorkerNotStarted`, or
+    `IndexingError` if a worker was killed.
     """
     if not isinstance(workers, int):
         yield from workers.map_stream(work, items)
@@ -134,7 +131,7 @@ def map_threads(
 ) -> Iterator[tuple[Item, Result]]:
     """Yield each item with ``work(item)``, in order, done in threads; with 1 in this thread.
 
-    Use it for work that waits for something outside this process. Items are read a few ahead.
+    Use it for work waiting for something outside this process. Items are read a few ahead.
     """
     if threads <= 1:
         for item in items:
@@ -176,14 +173,6 @@ class ProcessPool(ProcessPoolExecutor):
     """Processes for shared work; each ignores Ctrl-C and ends when this process ends.
 
     They are spawned: a fork would copy the locks of all threads.
-
-    Args:
-        workers: how many processes.
-        start: called first in each process, with `given`.
-        given: can be pickled.
-
-    Attributes:
-        started: the processes started so far.
     """
 
     def __init__(self, workers: int, start: Callable[..., object], *given: object) -> None:
@@ -192,11 +181,6 @@ class ProcessPool(ProcessPoolExecutor):
         self.started = context.started
 
     def submit(self, work: Callable[..., Any], /, *given: Any, **named: Any) -> "Future[Any]":
-        """Hand over some work.
-
-        Raises:
-            BrokenProcessPool: a process was killed, or none can be started.
-        """
         try:
             with _interrupts_held():
                 return super().submit(work, *given, **named)
@@ -216,8 +200,6 @@ class ProcessPool(ProcessPoolExecutor):
 
 
 class _RememberingContext(SpawnContext):
-    """Remembers its processes."""
-
     def __init__(self) -> None:
         super().__init__()
         self.started: list[BaseProcess] = []
@@ -257,3 +239,67 @@ def _end_with_parent() -> None:
     if parent is not None:
         parent.join()
         os._exit(1)
+
+
+class WorkFailed(Exception):  # noqa: N818 - the name says what happened
+    """Work in another process raised an error without a pickled form; `failure` has its words."""
+
+    def __init__(self, failure: "CarriedError") -> None:
+        super().__init__(failure.cause)
+        self.failure = failure
+
+
+@dataclass(frozen=True, slots=True)
+class CarriedError:
+    """An error on its way from one process to another."""
+
+    type: str  # name of the error
+    code: int  # its exit code; 1 for an unexpected error
+    cause: str  # what went wrong, in words
+    cure: Any  # what to do about it, in words or as a value that has words; "" if nothing is known
+    error: Exception | None  # the error itself; None if it cannot be pickled
+
+    @classmethod
+    def of(cls, error: Exception) -> Self:
+        name = type(error).__name__
+        return cls(
+            name,
+            getattr(error, "exit_code", 1),
+            getattr(error, "cause", f"{name}: {error}"),
+            getattr(error, "remedy", getattr(error, "cure", "")),
+            error if _travels(error) else None,
+        )
+
+    def raised(self) -> Exception:
+        return self.error or WorkFailed(self)
+
+
+def _travels(error: Exception) -> bool:
+    try:
+        pickle.loads(pickle.dumps(error))  # noqa: S301 - made the line before
+    except Exception:  # noqa: BLE001 - an error of a library may raise anything here
+        return False
+    return True
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome(Generic[Result]):
+    """The result of work in another process, or its failure."""
+
+    value: Result | None = None
+    failure: CarriedError | None = None
+
+    def result(self) -> Result:
+        if self.failure is not None:
+            raise self.failure.raised()
+        return self.value  # type: ignore[return-value]  # None only where the work returned it
+
+
+def outcome(
+    work: Callable[Given, Result], *given: Given.args, **named: Given.kwargs
+) -> Outcome[Result]:
+    """Do some work; return its result or its error, ready to travel."""
+    try:
+        return Outcome(work(*given, **named))
+    except Exception as error:  # noqa: BLE001 - raised again where the work was ordered
+        return Outcome(failure=CarriedError.of(error))

@@ -13,9 +13,7 @@ from localrag.answer.pieces import Piece, joined, pieces_of, with_context
 from localrag.answer.support import Answerability, Support, SupportScorer, heading_of, weights_for
 from localrag.answer.types import Citation, Nearest, verify
 from localrag.corpus.store import CorpusStore
-from localrag.corpus.types import PASSAGES, Passage
-from localrag.law.notation import caption_of
-from localrag.law.provisions import is_form, names_form
+from localrag.corpus.types import PASSAGES, Passage, caption_of
 from localrag.search.pipeline import Retriever
 from localrag.search.query import analyzer
 from localrag.search.reading import Reading, Retrieval
@@ -404,6 +402,7 @@ MOST = 5
 """Most passages listed below an answer."""
 
 # Words of questions about supplementary provisions.
+_FORMS = re.compile("様式|書式|ひな形|雛形|記載例")
 _SUPPLEMENT = re.compile(
     r"附則|施行(?:日|期日|は|され)|経過措置|改正"
     r"|\b(?:supplementary|transitional|come into force)\b",
@@ -436,7 +435,7 @@ def nearest(asked: Query, found: Found, quoted: Iterable[Citation]) -> tuple[Nea
         hit.passage.id: hit.passage
         for hit in _ranked(asked, found)
         if not hit.beside
-        and not (is_form(hit.passage) and not names_form(asked.text))
+        and not (_is_form(hit.passage) and not _FORMS.search(asked.text))
         and not (_is_supplementary(hit.passage) and not _SUPPLEMENT.search(asked.text))
         and not any(_holds(hit.passage, one) for one in cited)
     }
@@ -449,6 +448,13 @@ def _ranked(asked: Query, found: Found) -> Iterable[Hit]:
     last = {(query.text, query.options): hits for query, hits in found if hits}
     whole = last.get((asked.text, asked.options))
     return whole or in_turn(last.values())
+
+
+def _is_form(passage: Passage) -> bool:
+    """Whether a passage is a form or a sample of one."""
+    # The title of a law may have such a word, too.
+    in_header = _FORMS.search(passage.header.partition(" ")[2])
+    return passage.locator.division.startswith("appendix") and in_header is not None
 
 
 def _is_supplementary(passage: Passage) -> bool:

@@ -22,11 +22,10 @@ from typing import Any, NamedTuple, Protocol
 from localrag.answer.pieces import Piece, sentences_of
 from localrag.corpus.store import CorpusStore
 from localrag.corpus.types import ARTICLES, ITEMS, PARAGRAPHS, PASSAGES, Passage
-from localrag.law.predicted import predicted_questions
-from localrag.search import dense
+from localrag.search import ranking
 from localrag.search.query import analyzer, asked_of, full_text
 from localrag.search.question.asked import Expectation
-from localrag.search.question.everyday import EverydayWord
+from localrag.search.question.everyday import EverydayWord, predicted_questions
 from localrag.search.reading import Retrieval
 from localrag_indexes.analysis.normalize import letters_of, normalize, with_blanks
 
@@ -447,7 +446,7 @@ def _cosines(retrieval: Retrieval) -> dict[str, float]:
     return {
         hit.passage.id: hit.score
         for stage in retrieval.trace.stages
-        if stage.stage == dense.STAGE
+        if stage.stage == ranking.MEANING
         for hit in stage.hits
     }
 

@@ -79,15 +79,15 @@ _UNSUPPORTED = {
 }
 """Why an answer with full citations is unsupported, worst first."""
 
-_STEPS = {
-    FOLLOW_UP: N_("follow-up"),
+STEPS = {
+    FOLLOW_UP: N_("question read"),
     STATE_ASKED: N_("state of the law"),
-    "resolve": N_("resolve"),
-    "lexical": N_("lexical"),
-    "dense": N_("dense"),
-    "fuse": N_("fuse"),
-    "rerank": N_("rerank"),
-    "expand": N_("expand"),
+    "resolve": N_("citations"),
+    "lexical": N_("words"),
+    "dense": N_("meaning"),
+    "fuse": N_("fused"),
+    "rerank": N_("reread"),
+    "expand": N_("expanded"),
     "triples": N_("triples"),
     "query": N_("query"),
     "search": N_("search"),
@@ -138,10 +138,10 @@ _SOURCES = {
 
 def step(name: str) -> str:
     """A step or model call of a trace in words: "fuse", "verdict b"."""
-    if name in _STEPS:
-        return _(_STEPS[name])
+    if name in STEPS:
+        return _(STEPS[name])
     kind, blank, which = name.partition(" ")
-    return f"{_(_STEPS.get(kind, kind))}{blank}{which}"
+    return f"{_(STEPS.get(kind, kind))}{blank}{which}"
 
 
 def verdict(answer: Answer, shown: int | None = None) -> str:
@@ -281,8 +281,8 @@ def state(
     if not_yet:
         return _("not yet in force: from {date}").format(date=date)
     if followed:
-        return _("as of {date}, until {followed}").format(date=date, followed=followed)
-    return _("as of {date}").format(date=date)
+        return _("in force from {date}, until {followed}").format(date=date, followed=followed)
+    return _("in force from {date}").format(date=date)
 
 
 def state_of(law: "DocumentInfo") -> str:

@@ -5,16 +5,16 @@ unless sentences without a citation are checked as claims.
 """
 
 from localrag.check.checking import check
-from localrag.check.source import Source, given, named_file, named_files, opened
-from localrag.check.types import CheckReport, DiffPart, Finding, Part, Place, Verdict
+from localrag.check.source import CheckedSource, given, named_file, named_files, opened
+from localrag.check.types import CheckedPlace, CheckReport, DiffPart, Finding, Part, Verdict
 
 __all__ = [
     "CheckReport",
+    "CheckedPlace",
+    "CheckedSource",
     "DiffPart",
     "Finding",
     "Part",
-    "Place",
-    "Source",
     "Verdict",
     "check",
     "given",

@@ -1,9 +1,12 @@
-"""Decides whether a figure in a text belongs to the right case of the provision.
+"""Decides whether a text and a provision are about the same case, by figures and endings.
 
 産後六週間 and 産後八週間 are both in 労働基準法65条2項, for different women. A figure belongs to
 its case unless the provision has another figure of the same kind in more similar words. Similar
 means: more common words in its sentence or item, else more common letters around it. If the
 provision has no such figure, or another bound, the nearest figure is named.
+
+Code cannot decide about the provision of a proviso or condition. But two sentences with the same
+words up to the verb cannot both be right: してはならない, しなければならない.
 """
 
 import re
@@ -22,10 +25,11 @@ from localrag.answer.checking.particulars import (
     particulars_of,
     same_figure,
 )
-from localrag.check.words import letters
+from localrag.answer.checking.polarity import Force, closing_force
+from localrag.check.words import letters, spelt
 from localrag.text.folding import Folded, fold
 from localrag_indexes.analysis.analyzer import split_sentences
-from localrag_indexes.analysis.normalize import with_blanks
+from localrag_indexes.analysis.normalize import normalize, with_blanks
 
 _LISTS = re.compile("次(?:に掲げる|の各号|のとおり|の)|左の")
 _MARKS = re.compile("[、。（）()]")
@@ -145,10 +149,7 @@ def _is_of_clock(figure: Figure) -> bool:
 
 
 def is_reckoned(written: str, provisions: Sequence[str]) -> bool:
-    """Whether provisions give a figure by a table or a sum, so no text contains it.
-
-    False if the provisions have only one figure of its kind.
-    """
+    """Whether provisions give a figure by a table or a sum; not with one figure of its kind."""
     own = figures_of([written])
     rivals = [
         other for other in figures_of(provisions) if any(are_of_one_kind(one, other) for one in own)
@@ -192,7 +193,6 @@ def read_particulars(text: str) -> Particulars:
 
 
 def _units(provision: str) -> Iterator[str]:
-    """The sentences of a provision, and each item with its sentence."""
     stem = ""
     for line in provision.split("\n"):
         sentences = [line[start:end] for start, end in split_sentences(line)]
@@ -219,7 +219,6 @@ def _plain(text: str) -> str:
 
 
 def _nearness(one: _Placed, other: _Placed, plain: str) -> tuple[float, int]:
-    """Compare the words of a figure's unit, and the letters around both figures."""
     return (
         covers(plain, [other.unit]),
         _shared(one.before[::-1], other.before[::-1]) + _shared(one.after, other.after),
@@ -228,3 +227,80 @@ def _nearness(one: _Placed, other: _Placed, plain: str) -> tuple[float, int]:
 
 def _shared(one: str, other: str) -> int:
     return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(one, other, strict=False)))
+
+
+# 民法5条1項によれば、: the statement follows.
+_NAMES_BEFORE = re.compile("^[はがに、]*(?:によれば|によると|により|では)?、?")
+# Common letters needed before the ending, and most other letters allowed.
+_SAME_SENTENCE, _SAME_ENDING = 12, 3
+_KANA_BEHIND = re.compile("[ぁ-ゖ]*$")
+# Both verbs of 取り消す.
+_DEED = re.compile("(?:[一-鿿][いきしちにひみりえけせてねめれげべ](?=[一-鿿]$))?[一-鿿々ァ-ヶー]+$")
+_TURNED = frozenset(
+    frozenset(pair)
+    for pair in (
+        (Force.DEMANDED, Force.ALLOWED),
+        (Force.DEMANDED, Force.FORBIDDEN),
+        (Force.DEMANDED, Force.EXEMPTED),
+        (Force.ALLOWED, Force.FORBIDDEN),
+        (Force.AFFIRMED, Force.DENIED),
+        (Force.AFFIRMED, Force.FORBIDDEN),
+    )
+)
+
+
+def without_naming(said: str) -> str:
+    """Remove the naming of a provision at the beginning: によれば、."""
+    return _NAMES_BEFORE.sub("", said)
+
+
+def turned_round(said: str, sentences: Sequence[str]) -> Instead | None:
+    """Return the ending of a sentence and the provision's opposite one, or None."""
+    own = _closing(without_naming(said.strip()))
+    if own is None:
+        return None
+    lines = (line for text in sentences for line in text.split("\n"))
+    for line in lines:
+        for start, end in split_sentences(line):
+            # Comparing letters first is quick.
+            if own.letters[-_SAME_ENDING:] not in letters(line[start:end]):
+                continue
+            its = _closing(line[start:end])
+            if its and frozenset((its.force, own.force)) in _TURNED and _is_same(own, its):
+                return Instead(own.written, (its.written,))
+    return None
+
+
+class _Closing(NamedTuple):
+    letters: str  # all before the verb, without kana
+    kana: str  # between them and the ending (をし of をしなければならない)
+    force: Force  # the meaning of the ending
+    written: str
+
+
+@lru_cache(maxsize=512)
+def _closing(sentence: str) -> _Closing | None:
+    normal = normalize(sentence).strip(" 。()")
+    start, force = closing_force(normal)
+    before = normal[:start].rstrip()
+    stem = _KANA_BEHIND.sub("", before)
+    deed = _DEED.search(normal, 0, len(stem))
+    written = normal[deed.start() if deed else start :]
+    if len(letters(stem)) < _SAME_SENTENCE:
+        return None
+    return _Closing(letters(stem), before[len(stem) :], force, written)
+
+
+def _is_same(one: _Closing, other: _Closing) -> bool:
+    first, second = spelt(one.letters), spelt(other.letters)
+    size = min(len(first), len(second))
+    return (
+        first[-size:] == second[-size:]
+        and abs(len(one.letters) - len(other.letters)) <= _SAME_SENTENCE
+        and not _stems(one.kana).isdisjoint(_stems(other.kana))
+    )
+
+
+def _stems(kana: str) -> set[str]:
+    """Return the possible stems of a verb's kana: of ける, け and する."""
+    return {kana, kana[:-1], kana.removesuffix("する")}

@@ -11,7 +11,7 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from localrag.answer.checking.particulars import particulars_of
-from localrag.check.laws import Cited, cited_within
+from localrag.check.laws import CitedRange, cited_within
 from localrag.text.folding import fold
 from localrag_indexes.analysis.analyzer import split_sentences
 from localrag_indexes.analysis.normalize import with_blanks
@@ -44,7 +44,7 @@ class Cell(NamedTuple):
     """Where it begins with its head; the same as `start` where it has none."""
 
 
-class Cells:
+class TableCells:
     """The cells of all tables in a flowing text."""
 
     def __init__(self, text: str) -> None:
@@ -81,7 +81,7 @@ class Cells:
             return False
         return first[1] is second[1] and first[0] != second[0]
 
-    def begin(self, position: int, cited: Sequence[Cited]) -> int:
+    def begin(self, position: int, cited: Sequence[CitedRange]) -> int:
         """Return the beginning of a row with a cell of citations only, else the position."""
         found = self._found(position)
         if found is None:
@@ -106,7 +106,7 @@ class Cells:
             return None
         return self._all[at]
 
-    def naming(self, cell: Cell, cited: Sequence[Cited]) -> Sequence[Cited]:
+    def naming(self, cell: Cell, cited: Sequence[CitedRange]) -> Sequence[CitedRange]:
         """Return the citations of a cell that only names provisions; [] for other cells."""
         there = cited_within(cited, cell.start, cell.end)
         if not there:
@@ -129,10 +129,7 @@ def _cells(text: str, start: int, end: int, border: re.Pattern[str]) -> Iterator
 
 
 def said_besides(text: str) -> str:
-    """Return the words beyond names of provisions and their subjects.
-
-    （五年以上の懲役） has a figure and so says something of the provision.
-    """
+    """Return the words beyond names of provisions and their subjects, such as a figure."""
     plain = _GLOSS.sub(lambda gloss: gloss[0] if _measures(gloss[0]) else "", text)
     return _NAMING.sub("", plain)
 

@@ -12,7 +12,7 @@ from difflib import SequenceMatcher
 from functools import partial
 
 from localrag.answer.types import Answer, CheckedEvidence, Stance, Status, Unanswered, Veracity
-from localrag.check.cells import Cells
+from localrag.check.cells import TableCells
 from localrag.check.citations import (
     check_citation,
     check_numbers,
@@ -20,11 +20,11 @@ from localrag.check.citations import (
     without_echoes,
 )
 from localrag.check.law_texts import LawTexts
-from localrag.check.laws import Cited, WrittenLaws, citations_of, cited_within
+from localrag.check.laws import CitedRange, WrittenLaws, citations_of, cited_within
 from localrag.check.quotations import Quoted, check_quotation, quotations_of
-from localrag.check.source import Flow, Source
+from localrag.check.source import CheckedSource, Flow
 from localrag.check.statements import check_statement, statements_of
-from localrag.check.types import CheckReport, Finding, Part, Place, Verdict
+from localrag.check.types import CheckedPlace, CheckReport, Finding, Part, Verdict
 from localrag.corpus.store import CorpusStore
 from localrag.language import N_
 from localrag.search.question.laws import LawNamed, is_known_title
@@ -39,16 +39,13 @@ Judge = Callable[[str], Answer]
 
 def check(
     store: CorpusStore,
-    source: Source,
+    source: CheckedSource,
     on_event: Callable[[Progress], None] = ignore,
     judge: Judge | None = None,
 ) -> CheckReport:
     """Check a text against the laws of a corpus.
 
     `judge` checks sentences without a citation as claims; without it no model is used.
-
-    Raises:
-        ModelUnusable: the model of `judge` cannot be used.
     """
     texts = LawTexts(store)
     flow = Flow(source, texts.names)
@@ -87,7 +84,7 @@ def _agreeing(findings: Sequence[Finding]) -> Iterator[Finding]:
             yield finding
 
 
-def _on_day(cited: Cited, texts: LawTexts) -> Cited:
+def _on_day(cited: CitedRange, texts: LawTexts) -> CitedRange:
     """Mark a citation of a state missing from the corpus, as 旧民法 on today's law."""
     is_other = cited.basis.is_other_state and texts.is_of_today
     if not is_other and not any(texts.document(law).before_first for law in cited.laws):
@@ -95,7 +92,7 @@ def _on_day(cited: Cited, texts: LawTexts) -> Cited:
     return replace(cited, basis=cited.basis._replace(is_of_day=False))
 
 
-def _outside(cited: Sequence[Cited], quoted: Sequence[Quoted]) -> list[Cited]:
+def _outside(cited: Sequence[CitedRange], quoted: Sequence[Quoted]) -> list[CitedRange]:
     """Leave out citations within quotations: the quotation itself is compared."""
     starts = [one.start for one in quoted]
     return [
@@ -113,7 +110,7 @@ def _places(
         _on_day(with_every_reading(one, flow, texts), texts)
         for one in citations_of(flow.text, laws, texts.resolver)
     ]
-    cells = Cells(flow.text)
+    cells = TableCells(flow.text)
     quoted = quotations_of(flow.text, everything, cells)
     cited = without_echoes(flow, _outside(everything, quoted), texts, cells)
     for one in cited:
@@ -132,7 +129,7 @@ def _places(
 
 
 def _checked(
-    check_place: Callable[[], Finding | None], cited: Sequence[Cited], texts: LawTexts
+    check_place: Callable[[], Finding | None], cited: Sequence[CitedRange], texts: LawTexts
 ) -> Finding | None:
     """Check a place; a difference from another state of the law counts as unchecked."""
     finding = check_place()
@@ -205,7 +202,6 @@ def _numbered(name: LawNamed, flow: Flow, texts: LawTexts) -> Finding | None:
 def _lacking(
     name: LawNamed, former: Mapping[str, Sequence[str]], flow: Flow, texts: LawTexts
 ) -> Finding:
-    """Explain a name of no law in the corpus."""
     place = flow.place(name.start, name.end)
     verdict, title = Verdict.UNCHECKED, ""
     problem = Fact(FactKind.NO_SUCH_LAW, name=name.words)
@@ -256,7 +252,9 @@ _UNCHECKED = {
 }
 
 
-def claims_of(text: str, cited: Sequence[Cited], laws: WrittenLaws) -> Iterator[tuple[int, int]]:
+def claims_of(
+    text: str, cited: Sequence[CitedRange], laws: WrittenLaws
+) -> Iterator[tuple[int, int]]:
     """Return the spans of sentences with a statement and without a law."""
     named = [name.start for name in laws.named]
     for start, end in split_sentences(text):
@@ -287,7 +285,7 @@ def check_claim(start: int, end: int, flow: Flow, judge: Judge) -> Finding:
     return _of(answer, place, said)
 
 
-def _of(answer: Answer, place: Place, said: str) -> Finding:
+def _of(answer: Answer, place: CheckedPlace, said: str) -> Finding:
     checked = answer.checked
     assert checked is not None
     stance = Stance.REFUTES if checked.veracity is Veracity.REFUTED else Stance.SUPPORTS
@@ -304,7 +302,7 @@ def _of(answer: Answer, place: Place, said: str) -> Finding:
 
 
 def _finding(
-    place: Place,
+    place: CheckedPlace,
     said: str,
     verdict: Verdict,
     problem: Fact | None,

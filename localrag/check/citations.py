@@ -7,9 +7,9 @@ from contextlib import suppress
 from dataclasses import replace
 from itertools import groupby
 
-from localrag.check.cells import Cells
+from localrag.check.cells import TableCells
 from localrag.check.law_texts import LawTexts, Stood
-from localrag.check.laws import Cited
+from localrag.check.laws import CitedRange
 from localrag.check.source import RUN_TOGETHER, Flow
 from localrag.check.types import Finding, Part, Verdict
 from localrag.check.words import bare, letters
@@ -55,7 +55,7 @@ _LACKING = (
 )
 
 
-def check_citation(cited: Cited, flow: Flow, texts: LawTexts) -> Finding:
+def check_citation(cited: CitedRange, flow: Flow, texts: LawTexts) -> Finding:
     """Check whether a cited provision exists and has the cited caption."""
     place = flow.place(cited.start, cited.end)
     said = flow.written(place)
@@ -130,7 +130,7 @@ def _beside_law(finding: Finding, lacking: Resolution, texts: LawTexts) -> Findi
     return replace(finding, provision=texts.names.title(law_id), state=texts.state(law_id))
 
 
-def with_every_reading(cited: Cited, flow: Flow, texts: LawTexts) -> Cited:
+def with_every_reading(cited: CitedRange, flow: Flow, texts: LawTexts) -> CitedRange:
     """Add the other readings of a branch number run together with a paragraph.
 
     九五条の二一一項 is 第九十五条の二十一第一項 or 第九十五条の二第十一項. 94条の12項 may be
@@ -167,12 +167,12 @@ def _cut_apart(place: Locator, run: str, level: str) -> Iterator[Locator]:
 
 
 def without_echoes(
-    flow: Flow, cited: Sequence[Cited], texts: LawTexts, cells: Cells
-) -> list[Cited]:
+    flow: Flow, cited: Sequence[CitedRange], texts: LawTexts, cells: TableCells
+) -> list[CitedRange]:
     """Leave out repeated citations within a sentence or table row, such as 前条."""
     starts = sorted({cells.begin(start, cited) for start, _ in split_sentences(flow.text)})
     by_sentence = groupby(cited, lambda one: bisect_right(starts, one.start))
-    kept: list[Cited] = []
+    kept: list[CitedRange] = []
     for _, members in by_sentence:
         together = list(members)
         others = [one for one in together if one.basis.names_law]
@@ -185,7 +185,7 @@ def without_echoes(
     return kept
 
 
-def _echoes(one: Cited, other: Cited, flow: Flow, texts: LawTexts) -> bool:
+def _echoes(one: CitedRange, other: CitedRange, flow: Flow, texts: LawTexts) -> bool:
     """Whether a citation repeats words of another cited provision."""
     words = letters(flow.written(flow.place(one.start, one.end)))
     problems = [found.problem for found in one.resolutions if found.problem]
@@ -202,7 +202,7 @@ def _echoes(one: Cited, other: Cited, flow: Flow, texts: LawTexts) -> bool:
 
 
 def _missing(
-    cited: Cited, one: Resolution, flow: Flow, texts: LawTexts, said: str
+    cited: CitedRange, one: Resolution, flow: Flow, texts: LawTexts, said: str
 ) -> tuple[Verdict, Fact]:
     problem = one.problem
     assert problem is not None
@@ -253,7 +253,6 @@ def _lacking(one: Resolution, title: str, texts: LawTexts) -> Fact:
 
 
 def _innermost(place: Locator) -> Locator:
-    """Return the innermost part of a place: 第三項 of 第一条第三項."""
     if place.subitem:
         return Locator(subitem=place.subitem)
     if place.item:
@@ -261,13 +260,14 @@ def _innermost(place: Locator) -> Locator:
     return Locator(paragraph=place.paragraph) if place.paragraph else Locator(article=place.article)
 
 
-def _parts(cited: Cited) -> tuple[str, ...]:
+def _parts(cited: CitedRange) -> tuple[str, ...]:
     """Return the cited parts of a provision; 各号 requires items."""
     return cited.parts or tuple(_EACH_ITEM.findall(cited.text))
 
 
-def _part(part: str, cited: Cited, target: Target, texts: LawTexts) -> tuple[Verdict, Fact | None]:
-    """Return the problem with a cited part; None if it exists."""
+def _part(
+    part: str, cited: CitedRange, target: Target, texts: LawTexts
+) -> tuple[Verdict, Fact | None]:
     passage = texts.at(target)
     has = passage is None or _has_part(part, passage, texts)
     if has:
@@ -328,7 +328,7 @@ def _of_another_state(stood: Stood, texts: LawTexts) -> Fact:
     return Fact(FactKind.PROVISION_MOVED, day=day, now=texts.cited(stood.now))
 
 
-def _heading(cited: Cited, passage: Passage, texts: LawTexts) -> Fact | None:
+def _heading(cited: CitedRange, passage: Passage, texts: LawTexts) -> Fact | None:
     """Return the problem with a cited heading: 民法第三編第百三条."""
     written = _UNDER.search(cited.text)
     if written is None or not cited.basis.is_certain:
@@ -342,8 +342,7 @@ def _heading(cited: Cited, passage: Passage, texts: LawTexts) -> Fact | None:
     return Fact(FactKind.PART_LACKING, provision=texts.names.title(law), part=heading)
 
 
-def _caption(cited: Cited, target: Target, flow: Flow, texts: LawTexts) -> Fact | None:
-    """Return the problem with a caption after a citation, if another article has it."""
+def _caption(cited: CitedRange, target: Target, flow: Flow, texts: LawTexts) -> Fact | None:
     article = texts.article(target)
     written = _CAPTION.match(flow.text, cited.end)
     if written is None or not article.locator.article:

@@ -9,9 +9,8 @@ from typing import NamedTuple
 from localrag.check.words import bare, letters
 from localrag.corpus.states import DocumentInfo
 from localrag.corpus.store import CorpusStore
-from localrag.corpus.types import ARTICLES, ITEMS, PARAGRAPHS, Locator, Passage
+from localrag.corpus.types import ARTICLES, ITEMS, PARAGRAPHS, Locator, Passage, caption_of
 from localrag.law.names import LawNames, former_titles
-from localrag.law.notation import caption_of
 from localrag.law.provisions import StoredProvisions, order_of
 from localrag.law.resolver import CitationResolver, Target
 from localrag.search.history.comparing import Change, ChangeKind, compare

@@ -1,7 +1,8 @@
 """Finds the laws and provisions a text cites.
 
 A citation without a law belongs to the law of its paragraph. If the paragraph names several laws,
-it may be any of them. In a contract it is an article of the contract.
+it may be any of them. In a contract it is an article of the contract, and never looked up in a law.
+Headings with rising article numbers identify the articles of a contract.
 """
 
 import re
@@ -12,11 +13,11 @@ from dataclasses import dataclass, replace
 from itertools import groupby, pairwise
 from typing import NamedTuple
 
-from localrag.check.own_articles import OwnArticles
 from localrag.check.words import with_kanji_conjunctions
 from localrag.corpus.types import Locator
 from localrag.law.citations import LawKind, ProvisionCitation, find_citations
 from localrag.law.names import LawNames
+from localrag.law.notation import NUMBER, count, read_number
 from localrag.law.places import Law, SpokenLaws, is_bylaw, names_itself
 from localrag.law.resolver import CitationResolver, Resolution, Target
 from localrag.search.question.as_of import is_of_another_state, laws_in_any_state
@@ -67,49 +68,29 @@ _EACH_PART = re.compile(_PART)
 
 
 class Basis(NamedTuple):
-    """The evidence for the law of a citation.
+    """The evidence for the law of a citation."""
 
-    Attributes:
-        start: beginning of the citation and its list.
-        name_start: beginning of the law's name; equal to `start` without a name.
-        names_law: whether a law is named here, also as 同法, but not as 法.
-        is_certain: whether the text names the law here.
-        is_own: whether it is an article of the text itself.
-        is_beside_law: whether its line names a law before.
-        has_own: whether the text has it; None if unknown or of a law.
-        is_of_day: whether the corpus has the meant state, on the day.
-        is_other_state: whether the text names a state by its amendment (旧民法).
-    """
-
-    start: int
-    name_start: int
-    names_law: bool
-    is_certain: bool
-    is_of_day: bool = True
-    is_own: bool = False
-    is_other_state: bool = False
-    is_beside_law: bool = False
-    has_own: bool | None = None
+    start: int  # beginning of the citation and its list
+    name_start: int  # beginning of the law's name; equal to `start` without a name
+    names_law: bool  # whether a law is named here, also as 同法, but not as 法
+    is_certain: bool  # whether the text names the law here
+    is_of_day: bool = True  # whether the corpus has the meant state, on the day
+    is_own: bool = False  # whether it is an article of the text itself
+    is_other_state: bool = False  # whether the text names a state by its amendment (旧民法)
+    is_beside_law: bool = False  # whether its line names a law before
+    has_own: bool | None = None  # whether the text has it; None if unknown or of a law
 
 
 @dataclass(frozen=True, slots=True)
-class Cited:
-    """A cited provision or range.
+class CitedRange:
+    """A cited provision or range."""
 
-    Attributes:
-        start, end: span in the flowing text.
-        text: the citation as written, without parts.
-        resolutions: one for each provision, at least one.
-        basis: the evidence for its law.
-        parts: the cited sentences: ただし書, 後段 …; none for the whole.
-    """
-
-    start: int
+    start: int  # start, end: span in the flowing text
     end: int
-    text: str
-    resolutions: tuple[Resolution, ...]
-    basis: Basis
-    parts: tuple[str, ...] = ()
+    text: str  # the citation as written, without parts
+    resolutions: tuple[Resolution, ...]  # one for each provision, at least one
+    basis: Basis  # the evidence for its law
+    parts: tuple[str, ...] = ()  # the cited sentences: ただし書, 後段 …; none for the whole
 
     @property
     def targets(self) -> tuple[Target, ...]:
@@ -152,16 +133,13 @@ class _Heard:
         self._is_certain_here = False
 
     def speak(self, spoken: _Spoken) -> None:
-        """Add a citation after the earlier ones."""
         self._cited.append(spoken)
 
     def recent(self, position: int) -> Iterable[_Spoken]:
-        """Return the laws named before a place, the latest first."""
         self._go_to(position)
         return reversed(self._recent.values())
 
     def last_of(self, position: int, law: Law) -> _Spoken | None:
-        """Return the latest naming of a law before a place."""
         self._go_to(position)
         return self._recent.get(law)
 
@@ -285,7 +263,7 @@ class WrittenLaws(SpokenLaws):
         at = bisect_right(self._bases, start, key=lambda basis: basis.start)
         return self._bases[at - 1] if at else Basis(start, start, names_law=False, is_certain=False)
 
-    def goes_over_to_own(self, listed: Sequence[Resolution], before: Cited) -> bool:
+    def goes_over_to_own(self, listed: Sequence[Resolution], before: CitedRange) -> bool:
         """Whether a list of articles of a law continues with an article of the text.
 
         民法第709条及び第3条 in a contract with a 第3条: lists run upwards, so the latter is of the
@@ -302,10 +280,7 @@ class WrittenLaws(SpokenLaws):
         return self.own.place(citation, last)
 
     def has_own(self, citation: ProvisionCitation, place: Locator | None) -> bool | None:
-        """Whether the text has the cited article; None if unclear.
-
-        A missing article may be of a law of its paragraph, unless called the text's own.
-        """
+        """Whether the text has the cited article; None if a law of its paragraph may have it."""
         if self.own is None or place is None:
             return None
         has = self.own.has(place)
@@ -327,7 +302,6 @@ class WrittenLaws(SpokenLaws):
         return at > 0 and citation.end <= self._mentions[at - 1].end
 
     def _named_at(self, end: int) -> LawNamed | None:
-        """Return the law whose name ends at a place or continues there in brackets."""
         at = bisect_left(self._starts, end)
         name = self.named[at - 1] if at else None
         if name is None or name.end < end:
@@ -371,7 +345,6 @@ class WrittenLaws(SpokenLaws):
         return _IN_A_SENTENCE.fullmatch(self._text, start, end) is not None
 
     def _spoken_of(self, position: int) -> Law:
-        """Return the laws a bare article may belong to: of its paragraph, else the latest."""
         here, _ = self._heard.in_line(position)
         if not here:
             last = next(iter(self._heard.recent(position)), None)
@@ -427,12 +400,12 @@ def _article_of(resolutions: Sequence[Resolution]) -> str:
     return number if number.isdecimal() else ""
 
 
-def citations_of(text: str, laws: WrittenLaws, resolver: CitationResolver) -> list[Cited]:
+def citations_of(text: str, laws: WrittenLaws, resolver: CitationResolver) -> list[CitedRange]:
     """Return the citations of a flowing text, in order."""
     resolved = resolver.resolve(text, laws=laws)
     written = {one.start: one for one in find_citations(text)} if laws.own else {}
     last_own: Locator | None = None
-    found: list[Cited] = []
+    found: list[CitedRange] = []
     for (start, end), group in groupby(resolved, lambda one: (one.start, one.end)):
         members, basis = list(group), laws.basis(start)
         is_listed = found and basis.start < start and text[start] in _BARE
@@ -454,18 +427,17 @@ def citations_of(text: str, laws: WrittenLaws, resolver: CitationResolver) -> li
             if basis.is_own and laws.own and start in written:
                 last_own = laws.own_place(written[start], last_own)
                 basis = basis._replace(has_own=laws.has_own(written[start], last_own))
-            found.append(Cited(begin, until, text[begin:end], tuple(members), basis, parts))
+            found.append(CitedRange(begin, until, text[begin:end], tuple(members), basis, parts))
     return found
 
 
-def cited_within(cited: Sequence[Cited], start: int, end: int) -> Sequence[Cited]:
+def cited_within(cited: Sequence[CitedRange], start: int, end: int) -> Sequence[CitedRange]:
     """Return the citations beginning within a span; they are in order."""
     first = bisect_left(cited, start, key=lambda one: one.start)
     return cited[first : bisect_left(cited, end, lo=first, key=lambda one: one.start)]
 
 
 def _named(text: str, names: LawNames) -> Iterator[LawNamed]:
-    """Return the laws named in each line, as spans of the text."""
     start = 0
     for line in text.split("\n"):
         for name in laws_in_any_state(line, names) if line.strip() else ():
@@ -495,3 +467,125 @@ def _with_former(
 
 def _law_of(name: LawNamed, names: LawNames) -> Law:
     return Law(name.law_ids, names.title(name.law_ids[0]) if name.law_ids else name.words)
+
+
+_HEADING = re.compile(
+    rf"^[ \t　]*(?:#+ *)?\**(?P<article>第[ 　]?{NUMBER}[ 　]?条(?:の{NUMBER})*)\**"
+    r"(?=[ 　\t（(【［\[：:.．]|$)",
+    re.MULTILINE,
+)
+# Numbers of lines in an article: 2　, 2., ２項, (2), ②, 二.
+_LINE = re.compile(
+    r"^[ \t　]*(?:[-*・] *)?(?:[（(](?P<bracketed>[0-9０-９一二三四五六七八九十]{1,3})[)）]"
+    r"|(?P<circled>[①-⑳])|第?(?P<plain>[0-9０-９]{1,3})(?:[.．、)）　 \t]|項)"
+    r"|(?P<kanji>[一二三四五六七八九十]{1,3})[　 \t、.．])",
+    re.MULTILINE,
+)
+# Numbers within a line: 甲は、①…、②…, …とする。2 乙は….
+_WITHIN_LINE = re.compile(
+    r"[①-⑳]|[（(][0-9０-９一二三四五六七八九十]{1,2}[)）]|。[ 　]?[0-9０-９]{1,2}[ 　.．]"
+)
+_CAPTION = re.compile(r"\A[ 　]*[（(【［\[][^\n]{1,40}[）)】］\]][ 　]*(?=\n)")
+# 別紙1第2条: of an attachment, not of the text's articles.
+_ATTACHED = re.compile(
+    "(?:別紙|別添|別記|別表|別冊|付属書|附属書|添付書類?|添付資料|仕様書|様式|見積書|約款|覚書|原契約)"
+    "[0-9０-９一二三四五六七八九十A-Za-zＡ-Ｚ]{0,3}[（(]?[^（）()。、\n]{0,20}[)）]?"
+    "(?:の|記載の|に定める|中)?[ 　]?$"
+)
+_LONGEST_ATTACHED = 40
+
+
+class _Article(NamedTuple):
+    number: str
+    start: int
+    end: int
+
+
+class OwnArticles:
+    """The articles of a flowing text."""
+
+    def __init__(self, text: str) -> None:
+        self._text = text
+        self._articles = list(_rising(text))
+        self._starts = [article.start for article in self._articles]
+        self._by_number = {article.number: article for article in self._articles}
+        numbers = [article.number for article in self._articles if "_" not in article.number]
+        self.is_whole = numbers == [str(number) for number in range(1, len(numbers) + 1)]
+
+    def is_attached(self, start: int) -> bool:
+        """Whether a citation belongs to an attachment of the text."""
+        floor = max(0, start - _LONGEST_ATTACHED)
+        return _ATTACHED.search(self._text, floor, start) is not None
+
+    def place(self, citation: ProvisionCitation, last: Locator | None) -> Locator | None:
+        """Return the own article meant by a citation, given the last one; None if unclear."""
+        written, word = citation.locator, citation.article_word
+        if citation.item_word or citation.paragraph_word.startswith(("前", "次", "この")):
+            return None
+        if written.division:
+            return None
+        if citation.paragraph_word == "同項":
+            return last and Locator("", last.article, last.paragraph, written.item)
+        if word.startswith("同"):
+            return last and Locator("", last.article, written.paragraph, written.item)
+        article = written.article
+        if not article:
+            article = self._relative(citation.start, word)
+        return Locator("", article, written.paragraph, written.item) if article else None
+
+    def _relative(self, start: int, word: str) -> str:
+        """Return the article meant by 前条, 次条, or 第2項 alone."""
+        at = bisect_right(self._starts, start) - 1
+        if at < 0:
+            return ""
+        if word.startswith(("前", "次")):
+            at += -count(word) if word.startswith("前") else 1
+            if not 0 <= at < len(self._articles):
+                # Nothing precedes the first article, so the cited one is missing.
+                return "0"
+        return self._articles[at].number
+
+    def has(self, place: Locator) -> bool | None:
+        """Whether the text has a provision; None if its lines do not show it."""
+        article = self._by_number.get(place.article)
+        if article is None:
+            return False if self.is_whole else None
+        if not (place.paragraph or place.item):
+            return True
+        body = self._text[article.start : article.end].strip()
+        numbers = [next(filter(None, match.groups())) for match in _LINE.finditer(body)]
+        told = {_number(number) for number in numbers}
+        wanted = [int(one) for one in (place.paragraph, place.item) if one.isdecimal()]
+        if not place.item and wanted == [1]:
+            return True
+        if all(one in told or (one == 1 and place.paragraph) for one in wanted):
+            return True
+        if told:
+            return False
+        # A line without a number may be a paragraph; some files omit numbers.
+        lines = [line for line in _CAPTION.sub("", body).split("\n") if line.strip()]
+        least = max([2, *wanted] if place.item else wanted, default=0)
+        return None if len(lines) >= least or _WITHIN_LINE.search(body) else False
+
+
+def _rising(text: str) -> Iterator[_Article]:
+    """Yield the articles whose numbers rise from the first."""
+    found: list[tuple[str, int, int]] = []
+    for match in _HEADING.finditer(text):
+        number = read_number(match["article"])
+        if not found or _order(number) > _order(found[-1][0]):
+            found.append((number, match.start("article"), match.end()))
+    ends = [*(start for _, start, _ in found[1:]), len(text)]
+    for (number, _, start), end in zip(found, ends, strict=True):
+        yield _Article(number, start, end)
+
+
+def _order(number: str) -> list[int]:
+    return [int(part) for part in number.split("_") if part.isdecimal()]
+
+
+def _number(written: str) -> int:
+    if "①" <= written <= "⑳":
+        return ord(written) - ord("①") + 1
+    digits = in_digits(written)
+    return int(digits) if digits.isdecimal() else 0

@@ -10,18 +10,22 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from localrag.check.cells import Cells
-from localrag.check.differences import (
-    PENALTIES_RENAMED,
-    Difference,
-    differences,
-    without_omissions,
-)
+from localrag.check.cells import TableCells
 from localrag.check.law_texts import LawTexts
-from localrag.check.laws import Cited, cited_within
+from localrag.check.laws import CitedRange, cited_within
 from localrag.check.source import Flow
 from localrag.check.types import Finding, Part, Verdict
-from localrag.check.words import Likeness, bare, canon, letters, likeness
+from localrag.check.words import (
+    PENALTIES_RENAMED,
+    DifferenceKind,
+    Likeness,
+    bare,
+    canon,
+    differences,
+    letters,
+    likeness,
+    without_omissions,
+)
 from localrag.corpus.types import Passage
 from localrag.law.resolver import Target
 from localrag.text.facts import Fact, FactKind
@@ -78,20 +82,15 @@ _LONGEST_REMARK, _LEAST_BESIDE, _BY_CHANCE = 200, 6, 4
 
 
 class Quoted(NamedTuple):
-    """A quotation attributed to provisions, the likeliest last.
+    """A quotation attributed to provisions, the likeliest last."""
 
-    Attributes:
-        start, end: span of its words in the flowing text, without quotation marks.
-        is_said: whether the text claims these very words.
-    """
-
-    start: int
+    start: int  # start, end: span of its words in the flowing text, without quotation marks
     end: int
-    cited: tuple[Cited, ...]
-    is_said: bool
+    cited: tuple[CitedRange, ...]
+    is_said: bool  # whether the text claims these very words
 
 
-def quotations_of(text: str, cited: Sequence[Cited], cells: Cells) -> list[Quoted]:
+def quotations_of(text: str, cited: Sequence[CitedRange], cells: TableCells) -> list[Quoted]:
     """Return the quotations of a flowing text with their provisions, in order."""
     blocks = list(_blocks(text, cited))
     starts = [block.start for block in blocks]
@@ -110,13 +109,12 @@ class _Sentences:
         self._starts = [start for start, _ in split_sentences(text)]
 
     def start(self, position: int) -> int:
-        """Return the beginning of the sentence at a position."""
         at = bisect_right(self._starts, position)
         return self._starts[at - 1] if at else 0
 
 
 def _marked(
-    text: str, cited: Sequence[Cited], sentences: _Sentences, cells: Cells
+    text: str, cited: Sequence[CitedRange], sentences: _Sentences, cells: TableCells
 ) -> Iterator[Quoted]:
     for straight in _STRAIGHT.finditer(text):
         # Only the citation after them shows the opening mark.
@@ -133,7 +131,7 @@ def _marked(
             yield Quoted(start, end, of, is_said or bool(behind))
 
 
-def _spans(text: str, cells: Cells) -> Iterator[tuple[int, int]]:
+def _spans(text: str, cells: TableCells) -> Iterator[tuple[int, int]]:
     """Yield the outermost quotations, without marks; an empty line ends them."""
     opened: list[tuple[str, int]] = []
     for mark in _MARK.finditer(text):
@@ -150,7 +148,7 @@ def _spans(text: str, cells: Cells) -> Iterator[tuple[int, int]]:
                 yield start, mark.start()
 
 
-def _behind(text: str, end: int, cited: Sequence[Cited]) -> tuple[Cited, ...]:
+def _behind(text: str, end: int, cited: Sequence[CitedRange]) -> tuple[CitedRange, ...]:
     """Return the citations in brackets after a quotation: 「…」（民法第709条）."""
     opening = _BRACKETED.match(text, end)
     if opening is None:
@@ -170,8 +168,8 @@ def _behind(text: str, end: int, cited: Sequence[Cited]) -> tuple[Cited, ...]:
 
 
 def _beside(
-    text: str, start: int, end: int, cited: Sequence[Cited], cells: Cells
-) -> tuple[Cited, ...]:
+    text: str, start: int, end: int, cited: Sequence[CitedRange], cells: TableCells
+) -> tuple[CitedRange, ...]:
     """Return the citations of the next cell, if the quotation fills its own."""
     cell = cells.around(start)
     if cell is None or cell.start < start - 1 or text[end + 1 : cell.end].strip("。"):
@@ -183,11 +181,11 @@ def _beside(
 def _before(
     text: str,
     start: int,
-    cited: Sequence[Cited],
+    cited: Sequence[CitedRange],
     sentences: _Sentences,
     *,
     is_said: bool,
-) -> tuple[Cited, ...]:
+) -> tuple[CitedRange, ...]:
     """Return the citations before a quotation in its sentence."""
     floor = sentences.start(start - 1)
     found = _last_list(cited, floor, start)
@@ -207,12 +205,11 @@ def _before(
     return found
 
 
-def _last_list(cited: Sequence[Cited], floor: int, end: int) -> tuple[Cited, ...]:
-    """Return the last citation before a place, with its list."""
+def _last_list(cited: Sequence[CitedRange], floor: int, end: int) -> tuple[CitedRange, ...]:
     at = bisect_left(cited, end, key=lambda one: one.start) - 1
     while at >= 0 and cited[at].end >= end:
         at -= 1
-    found: list[Cited] = []
+    found: list[CitedRange] = []
     while at >= 0 and cited[at].start >= floor and len(found) < _LONGEST_LIST:
         if found and cited[at].basis.start != found[0].basis.start:
             break
@@ -221,7 +218,7 @@ def _last_list(cited: Sequence[Cited], floor: int, end: int) -> tuple[Cited, ...
     return tuple(reversed(found))
 
 
-def _blocks(text: str, cited: Sequence[Cited]) -> Iterator[Quoted]:
+def _blocks(text: str, cited: Sequence[CitedRange]) -> Iterator[Quoted]:
     """Yield block quotations with citations, from the line before, the last line or a label."""
     for match in _BLOCK.finditer(text):
         start, end = match.start(), match.end()
@@ -245,8 +242,7 @@ def _blocks(text: str, cited: Sequence[Cited]) -> Iterator[Quoted]:
             yield Quoted(start, end, labels, True)
 
 
-def _is_label(text: str, cited: Cited) -> bool:
-    """Whether a citation is the label of a line: > 第七百九条　…."""
+def _is_label(text: str, cited: CitedRange) -> bool:
     line = text.rfind("\n", 0, cited.start) + 1
     return not text[line : cited.start].strip("> \t　*") and text[cited.end : cited.end + 1] in (
         *" 　（(\n",
@@ -254,8 +250,8 @@ def _is_label(text: str, cited: Cited) -> bool:
 
 
 def _bracketed_at_end(
-    text: str, cited: Sequence[Cited], start: int, end: int
-) -> tuple[int, tuple[Cited, ...]] | None:
+    text: str, cited: Sequence[CitedRange], start: int, end: int
+) -> tuple[int, tuple[CitedRange, ...]] | None:
     """Return the beginning of the last brackets of a block, and their citations, or None."""
     last = start + len(text[start:end].rstrip())
     bracket = _SOURCE_BEHIND.search(text, text.rfind("\n", start, last) + 1 or start, last)
@@ -265,7 +261,7 @@ def _bracketed_at_end(
     return (bracket.start(), of) if of else None
 
 
-def _closing(text: str, cited: Sequence[Cited], start: int, end: int) -> Cited | None:
+def _closing(text: str, cited: Sequence[CitedRange], start: int, end: int) -> CitedRange | None:
     """Return the citation in the last line of a block, or after it: （民法第709条）."""
     behind = _LINE_BEHIND.match(text, end)
     until = behind.end() if behind else end
@@ -322,10 +318,10 @@ def check_quotation(quoted: Quoted, flow: Flow, texts: LawTexts) -> Finding:
     if older := _older(targets, parts, texts):
         return found(verdict, older, passages[0])
     likest, alike = _likest(passages, words)
-    kinds = {Difference.WORDS}
+    kinds = {DifferenceKind.WORDS}
     if alike.share >= _ALIKE:
         kinds = differences(_words(words), bare(likest.text), alike.diff)
-    if Difference.WORDS not in kinds:
+    if DifferenceKind.WORDS not in kinds:
         return found(*_told(kinds, verdict), likest, diff=alike.diff)
     if alike.share >= (_ALIKE if quoted.is_said else _VERY_ALIKE) and verdict is Verdict.FAILS:
         return found(verdict, Fact(FactKind.QUOTED_OTHERWISE), likest, diff=alike.diff)
@@ -334,17 +330,16 @@ def check_quotation(quoted: Quoted, flow: Flow, texts: LawTexts) -> Finding:
     return found(Verdict.UNCHECKED, Fact(FactKind.WORDS_NOT_THERE), likest)
 
 
-def _told(kinds: set[Difference], verdict: Verdict) -> tuple[Verdict, Fact]:
+def _told(kinds: set[DifferenceKind], verdict: Verdict) -> tuple[Verdict, Fact]:
     """Make the finding for a quotation with the provision's words and smaller differences."""
-    if Difference.PENALTY in kinds:
+    if DifferenceKind.PENALTY in kinds:
         return verdict, Fact(FactKind.PENALTY_RENAMED, day=PENALTIES_RENAMED)
-    if Difference.BRACKETS in kinds:
+    if DifferenceKind.BRACKETS in kinds:
         return Verdict.UNCHECKED, Fact(FactKind.BRACKETS_LEFT_OUT)
     return Verdict.UNCHECKED, Fact(FactKind.QUOTED_IN_OTHER_NOTATION)
 
 
 def _parts(text: str) -> list[str]:
-    """Split a quotation at its omissions."""
     plain = _INSERTED.sub("", without_omissions(_words(text), "\0"))
     lines = (line for part in plain.split("\0") for line in part.split("\n"))
     return [part for line in lines if (part := letters(line).strip("。"))]
@@ -375,7 +370,6 @@ def _is_parted_by_page(passage: Passage, said: str, ends: Sequence[int]) -> bool
 
 
 def _longest_head(words: str, text: str) -> int:
-    """Return the length of the longest beginning found unchanged in a text."""
     return bisect_left(range(1, len(words) + 1), True, key=lambda n: words[:n] not in text)
 
 
@@ -390,7 +384,6 @@ def _in_order(text: str, parts: Sequence[str]) -> bool:
 
 
 def _elsewhere(targets: Sequence[Target], parts: Sequence[str], texts: LawTexts) -> Fact | None:
-    """Find the words elsewhere in the law: in the article first, then in others."""
     longest = max(parts, key=len)
     if len(longest) < _WORDS:
         return None
@@ -407,7 +400,6 @@ def _elsewhere(targets: Sequence[Target], parts: Sequence[str], texts: LawTexts)
 
 
 def _older(targets: Sequence[Target], parts: Sequence[str], texts: LawTexts) -> Fact | None:
-    """Find another state of the law with these words."""
     for target in targets:
         for state, passage in texts.other_states(target):
             if _has(passage, parts):
@@ -417,7 +409,6 @@ def _older(targets: Sequence[Target], parts: Sequence[str], texts: LawTexts) -> 
 
 
 def _likest(passages: Sequence[Passage], said: str) -> tuple[Passage, Likeness]:
-    """Return the provision most similar to a quotation, and the similarity."""
     quoted = canon(_words(said))
     alike = [(passage, likeness(quoted, canon(bare(passage.text)))) for passage in passages]
     return max(alike, key=lambda one: one[1].share)

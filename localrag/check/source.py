@@ -2,6 +2,10 @@
 
 Lines are joined and citations spelled as in statutes. In tables, a law in one column and an article
 number in the next are one citation: 民法, 724.
+
+Spread letters are closed: 労 働 基 準 法 第 2 0 条 becomes 労働基準法第20条. Such rows are typed so
+or copied from justified pages (均等割付). Separate words stay separate: 民法 709条 20条, figures,
+Latin letters, and words beside a row unless a law's name continues.
 """
 
 import re
@@ -16,8 +20,7 @@ from typing import NamedTuple
 
 from rich.cells import cell_len
 
-from localrag.check.spread import spread_letters
-from localrag.check.types import Place
+from localrag.check.types import CheckedPlace
 from localrag.corpus import readers
 from localrag.corpus.readers import Limits, PassedOver, ReadFailure
 from localrag.corpus.readers.text import decode
@@ -28,7 +31,7 @@ from localrag.language import N_, _
 from localrag.law.names import LawNames
 from localrag.law.notation import DASHES
 from localrag.law.typed import short_citations
-from localrag.search.question.english_citations import english_citations, english_places
+from localrag.search.question.everyday import english_citations, english_places
 from localrag.search.question.laws import LawNamed, is_known_title, laws_named
 from localrag.text.facts import Fact
 from localrag.text.folding import Spelling
@@ -115,34 +118,25 @@ _ENGLISH = re.compile("(?<![A-Za-z])Art", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
-class Source:
-    """A text to check.
+class CheckedSource:
+    """A text to check."""
 
-    Attributes:
-        name: of the file; "" for a given text.
-        kind: its format, as of a document of a corpus.
-        text: the whole text.
-        pages: beginnings of pages, in characters; empty if unknown.
-        omissions: parts of the file not read or to be read with care.
-        confidences: OCR confidence of each page, 0 to 1; None for pages with text, empty if all
-            have.
-    """
-
-    name: str
-    kind: str
-    text: str
-    pages: tuple[int, ...] = ()
-    omissions: tuple[Omission, ...] = ()
+    name: str  # of the file; "" for a given text
+    kind: str  # its format, as of a document of a corpus
+    text: str  # the whole text
+    pages: tuple[int, ...] = ()  # beginnings of pages, in characters; empty if unknown
+    omissions: tuple[Omission, ...] = ()  # parts of the file not read or to be read with care
+    # OCR confidence of each page, 0 to 1; None for pages with text, empty if all have
     confidences: tuple[float | None, ...] = ()
 
 
-def given(text: str) -> Source:
+def given(text: str) -> CheckedSource:
     """Take a given text; raises `UsageError` if empty, `InputError` if too long."""
     if not text.strip():
         raise UsageError(
             N_("There is no text to check."), N_("Name a file, or give the text itself.")
         )
-    return _bounded(Source("", "text", text))
+    return _bounded(CheckedSource("", "text", text))
 
 
 def named_file(text: str) -> Path | None:
@@ -161,11 +155,7 @@ def named_file(text: str) -> Path | None:
 
 
 def named_files(words: Sequence[str]) -> list[Path]:
-    """Return the files named by words; [] if the words are the text itself.
-
-    Raises:
-        UsageError: only some of the words are files.
-    """
+    """Return the files named by words; [] if the words are the text itself. Raises `UsageError`."""
     whole = named_file(" ".join(words))
     if len(words) == 1 or (whole and S_ISREG(_mode(whole))):
         return [whole] if whole else []
@@ -183,18 +173,14 @@ def named_files(words: Sequence[str]) -> list[Path]:
 
 
 def _mode(path: Path) -> int:
-    """Return the mode of a path; 0 if it is missing or hidden."""
     try:
         return path.stat().st_mode
     except (OSError, ValueError):
         return 0
 
 
-def opened(path: Path, limits: Limits | None = None) -> Source:
-    """Read a file: text, Markdown, HTML, PDF, Office, mail, or a scan.
-
-    The omissions count its attachments, which are not read. Raises `InputError`.
-    """
+def opened(path: Path, limits: Limits | None = None) -> CheckedSource:
+    """Read a file: text, Markdown, HTML, PDF, Office, mail, or a scan; attachments are counted."""
     if S_ISDIR(_mode(path)):
         raise InputError(
             N_("{name} is a folder."), N_("Name the files in it."), name=one_line(str(path))
@@ -230,7 +216,7 @@ def opened(path: Path, limits: Limits | None = None) -> Source:
     pages = page_starts(document.metadata)
     named = tuple(Omission(what, n, in_text) for (what, in_text), n in omissions.items() if n)
     sure = _confidences(document)
-    return _bounded(Source(path.name, document.kind, text, pages, named, sure))
+    return _bounded(CheckedSource(path.name, document.kind, text, pages, named, sure))
 
 
 def _named(unread: Unread) -> str:
@@ -246,7 +232,6 @@ def _confidences(document: Document) -> tuple[float | None, ...]:
 
 
 def _naming(path: Path, problem: LocalragError) -> LocalragError:
-    """Add the name of the file to an error of a reader."""
     if not isinstance(problem, InputError) or path.name in problem.cause:
         return problem
     cure = problem.remedy if isinstance(problem.remedy, Fact) else N_("{cure}")
@@ -254,7 +239,7 @@ def _naming(path: Path, problem: LocalragError) -> LocalragError:
     return InputError(N_("{name}: {cause}"), cure, **told)
 
 
-def _bounded(source: Source) -> Source:
+def _bounded(source: CheckedSource) -> CheckedSource:
     if len(source.text) > _LONGEST:
         raise InputError(
             N_("The text has {n:,} characters; checked are at most {most:,}."),
@@ -268,7 +253,7 @@ def _bounded(source: Source) -> Source:
 class Flow:
     """A text as read: letters closed, lines joined, citations spelled as in statutes."""
 
-    def __init__(self, source: Source, names: LawNames) -> None:
+    def __init__(self, source: CheckedSource, names: LawNames) -> None:
         self.source = source
         read = PlainText(source.text)
         spelling = Spelling(read.text, list(read.offsets))
@@ -287,7 +272,7 @@ class Flow:
         self._offsets = spelling.offsets
         self._lines = [0, *(match.end() for match in _LINE_BREAK.finditer(source.text))]
 
-    def place(self, start: int, end: int) -> Place:
+    def place(self, start: int, end: int) -> CheckedPlace:
         """Return the place of a span in the original."""
         first, last = original_span(self._offsets, start, end)
         while last > first and self.source.text[last - 1].isspace():
@@ -298,9 +283,9 @@ class Flow:
         note = of_note[1] if of_note is not None and self.source.kind == "docx" else ""
         page = bisect_right(self.source.pages, first)
         known = self.source.confidences[max(page, 1) - 1 : max(page, 1)]
-        return Place(first, last, line, page, note, known[0] if known else None)
+        return CheckedPlace(first, last, line, page, note, known[0] if known else None)
 
-    def page_ends(self, place: Place) -> tuple[int, ...]:
+    def page_ends(self, place: CheckedPlace) -> tuple[int, ...]:
         """Return the page ends within a place, from its beginning."""
         pages = self.source.pages
         raw = self.source.text[place.start : place.end]
@@ -308,7 +293,7 @@ class Flow:
         inside = pages[bisect_right(pages, begin) : bisect_left(pages, place.end)]
         return tuple(page - begin for page in inside)
 
-    def written(self, place: Place) -> str:
+    def written(self, place: CheckedPlace) -> str:
         """Return the original text of a place."""
         return self.source.text[place.start : place.end].strip()
 
@@ -350,8 +335,6 @@ def _without_marks(names: LawNames) -> Callable[[re.Match[str]], str]:
 
 
 def _joined(text: str, names: LawNames) -> Callable[[re.Match[str]], str]:
-    """Return the separator of two joined lines: a blank between Latin words, else nothing."""
-
     def join(match: re.Match[str]) -> str:
         begin, end = text.rfind("\n", 0, match.start()) + 1, text.find("\n", match.end())
         line = text[max(begin, match.start() - _LONGEST_NAME) : match.start()]
@@ -461,3 +444,142 @@ def _columns(heads: list[str]) -> tuple[int, int] | None:
         if _IS_LAW_HEAD.fullmatch(first) and _IS_ARTICLE_HEAD.fullmatch(second):
             return at, at + 1
     return None
+
+
+_KANJI = "一-鿿々"
+_DIGIT = "0-9０-９"
+_LETTER = f"[{_KANJI}〇ぁ-ゖァ-ヺー{_DIGIT}（）「」『』〔〕、。・]"
+_BLANKS = "[ 　]{1,4}"
+_ROW = re.compile(f"{_LETTER}(?:{_BLANKS}{_LETTER})+")
+_STEP = re.compile(f"(?P<blanks>{_BLANKS})(?P<letter>{_LETTER})")
+_IS_DIGIT = re.compile(f"[{_DIGIT}]")
+_IS_KANJI = re.compile(f"[{_KANJI}]")
+# This many single letters make a row; fewer need a name or a number.
+_LEAST = 4
+_COUNTERS = "条條項号年月日編章節款週時分秒円万億人歳"
+_BEFORE_NUMBER = "第法令則例律条條項号の"
+# 労 働 基 準 法第20条: the next word continues the row.
+_BEGINS_ON = re.compile(f"[第{_COUNTERS}]|[^{_KANJI}]")
+# 第 2 0 条 損 害 賠 償: a new word, unless it continues the citation (第 1 項, 及 び).
+_CITED_NUMBER = re.compile(f"[{_DIGIT}〇一二三四五六七八九十百千][条條項号]")
+_CONTINUES_CITED = re.compile(f"[第項号但本前後柱各及又並若乃以参違所準類関等]|[^{_KANJI}{_DIGIT}]")
+_AROUND = 60
+
+
+class _SpreadRow(NamedTuple):
+    letters: str  # the first may end a word, the last may begin one
+    blanks: tuple[tuple[int, int], ...]
+    before: str  # before, after: the adjacent characters; "" for a blank
+    after: str
+
+    @property
+    def singles(self) -> int:
+        return len(self.letters) - bool(self.before) - bool(self.after)
+
+
+def spread_letters(text: str, names: LawNames) -> list[tuple[int, int, str]]:
+    """Return the blanks between spread letters, and their replacements, in order."""
+    return [edit for row in _rows(text) for edit in _closed(row, text, names)]
+
+
+def _rows(text: str) -> Iterator[_SpreadRow]:
+    for match in _ROW.finditer(text):
+        start, end = match.span()
+        steps = list(_STEP.finditer(text, start + 1, end))
+        letters = text[start] + "".join(step["letter"] for step in steps)
+        before, after = text[start - 1 : start], text[end : end + 1]
+        yield _SpreadRow(
+            letters,
+            tuple(step.span("blanks") for step in steps),
+            before.strip(),
+            after.strip(),
+        )
+
+
+def _closed(row: _SpreadRow, text: str, names: LawNames) -> Iterator[tuple[int, int, str]]:
+    counted = _counted(row)
+    is_row = row.singles >= _LEAST and any(map(_IS_KANJI.match, row.letters))
+    name = 0 if is_row else _name_within(row, names)
+    if not (is_row or counted or name):
+        return
+    widths = [cell_len(text[start:end]) for start, end in row.blanks]
+    counts = Counter(widths)
+    usual = min(width for width, count in counts.items() if count == max(counts.values()))
+    for at, (start, end) in enumerate(row.blanks):
+        digits = {place for place in (at, at + 1) if _IS_DIGIT.match(row.letters[place])}
+        if _ends_a_citation(row, at):
+            closes = False
+        elif digits:
+            closes = digits <= counted
+        elif is_row:
+            closes = _joins(row, at, text, names)
+        else:
+            closes = at + 1 < name
+        if closes and widths[at] <= usual:
+            yield start, end, ""
+        elif is_row and end - start > 1:
+            yield start, end, " "
+
+
+def _counted(row: _SpreadRow) -> set[int]:
+    """Return the digits with a counter: 2 and 0 of 第 2 0 条."""
+    found: set[int] = set()
+    letters = row.letters
+    for number in re.finditer(f"[{_DIGIT}]+", letters):
+        start, end = number.span()
+        behind = letters[end : end + 1] or row.after
+        ahead = letters[start - 1 : start] if start else row.before
+        # 第1 2条 may be two words: 第1 is a heading.
+        is_cut = (not start and bool(row.before)) or (end == len(letters) and bool(row.after))
+        if is_cut and end - start < 3:
+            continue
+        is_spread = row.singles >= _LEAST or ahead in _BEFORE_NUMBER
+        if behind and behind in _COUNTERS and is_spread:
+            found |= set(range(start, end))
+    return found
+
+
+def _name_within(row: _SpreadRow, names: LawNames) -> int:
+    """Return the length of a law's name at the beginning of a short row: 民　法第709条."""
+    if row.singles >= _LEAST or (row.before and _IS_KANJI.match(row.before)):
+        return 0
+    for size in range(len(row.letters), 1, -1):
+        goes_on = row.letters[size : size + 1] or row.after
+        name = row.letters[:size]
+        is_whole = not goes_on or _BEGINS_ON.match(goes_on)
+        if is_whole and (names.lookup(name) or is_known_title(name)):
+            return size
+    return 0
+
+
+def _ends_a_citation(row: _SpreadRow, at: int) -> bool:
+    """Whether a blank ends a citation and a word or number follows."""
+    is_cited = _CITED_NUMBER.fullmatch(row.letters[max(0, at - 1) : at + 1])
+    return bool(is_cited) and not _CONTINUES_CITED.match(row.letters[at + 1])
+
+
+def _joins(row: _SpreadRow, at: int, text: str, names: LawNames) -> bool:
+    """Whether the letters around a blank belong to one word."""
+    last = len(row.blanks) - 1
+    if at == 0 and row.before and _IS_KANJI.match(row.before) and _IS_KANJI.match(row.letters):
+        return _goes_on_as_name(row, at, text, names)
+    is_end = at == last and row.after and _IS_KANJI.match(row.letters[-1])
+    if is_end and row.letters[-1] not in _COUNTERS and not _BEGINS_ON.match(row.after):
+        return _goes_on_as_name(row, at, text, names)
+    return True
+
+
+def _goes_on_as_name(row: _SpreadRow, at: int, text: str, names: LawNames) -> bool:
+    """Whether a law's name continues across a blank at an end: 労 働 基準法."""
+    start, end = row.blanks[at]
+    first, last = row.blanks[0][0], row.blanks[-1][1]
+    floor = max(0, first - _AROUND) if at == 0 else max(first - 1, end - 4 * _AROUND)
+    before = text[floor:start].replace(" ", "").replace("　", "")
+    behind = text[end : (start + 4 * _AROUND if at == 0 else last + _AROUND)]
+    behind = behind.partition("\n")[0].replace(" ", "").replace("　", "")
+    joined = before.rpartition("\n")[2] + behind
+    cut = len(joined) - len(behind)
+    return any(
+        name.start < cut < name.end and (name.law_ids or is_known_title(name.words))
+        for name in laws_named(joined, names)
+    )

@@ -42,20 +42,22 @@ from localrag.check.cases import (
     other_figures,
     other_penalty,
     read_particulars,
+    turned_round,
+    without_naming,
 )
-from localrag.check.cells import Cell, Cells, said_besides
-from localrag.check.differences import (
-    PENALTIES_RENAMED,
-    is_of_other_penalties,
-    renamed,
-)
-from localrag.check.endings import turned_round, without_naming
+from localrag.check.cells import Cell, TableCells, said_besides
 from localrag.check.law_texts import LawTexts
-from localrag.check.laws import Cited, cited_within
+from localrag.check.laws import CitedRange, cited_within
 from localrag.check.quotations import Quoted
 from localrag.check.source import Flow
 from localrag.check.types import Finding, Part, Verdict
-from localrag.check.words import bare, letters
+from localrag.check.words import (
+    PENALTIES_RENAMED,
+    bare,
+    is_of_other_penalties,
+    letters,
+    renamed,
+)
 from localrag.corpus.types import ITEMS, Locator, Passage
 from localrag.law.applied import part_span
 from localrag.law.notation import case_numbers
@@ -135,28 +137,19 @@ _RECKONED = re.compile("減軽|加重|処断|併合罪の")
 
 @dataclass(frozen=True, slots=True)
 class Statement:
-    """A sentence about provisions.
+    """A sentence about provisions."""
 
-    Attributes:
-        start, end: span in the flowing text.
-        text: the sentence, with blanks for citations.
-        cited: the provisions.
-        quotes_others: whether it quotes other texts: a judgment, a contract.
-        is_beside: whether it is a cell and the citation is in the next one.
-        is_listed: whether it is a list item and the citation is in the line above.
-    """
-
-    start: int
+    start: int  # start, end: span in the flowing text
     end: int
-    text: str
-    cited: tuple[Cited, ...]
-    quotes_others: bool
-    is_beside: bool = False
-    is_listed: bool = False
+    text: str  # the sentence, with blanks for citations
+    cited: tuple[CitedRange, ...]
+    quotes_others: bool  # whether it quotes other texts: a judgment, a contract
+    is_beside: bool = False  # whether it is a cell and the citation is in the next one
+    is_listed: bool = False  # whether it is a list item and the citation is in the line above
 
 
 def statements_of(
-    text: str, cited: Sequence[Cited], quoted: Sequence[Quoted], cells: Cells
+    text: str, cited: Sequence[CitedRange], quoted: Sequence[Quoted], cells: TableCells
 ) -> Iterator[Statement]:
     """Return the sentences with a statement about cited provisions."""
     quotes = [one.start for one in quoted]
@@ -189,7 +182,7 @@ def statements_of(
             yield Statement(start, end, said, tuple(named or found), others, bool(named))
 
 
-def _listed(text: str, cited: Sequence[Cited], quotes: Sequence[int]) -> Iterator[Statement]:
+def _listed(text: str, cited: Sequence[CitedRange], quotes: Sequence[int]) -> Iterator[Statement]:
     """Yield the items below a line such as 次のとおりである."""
     for opening in _OPENS_LIST.finditer(text):
         named = cited_within(cited, opening.start(), opening.end())
@@ -203,10 +196,9 @@ def _listed(text: str, cited: Sequence[Cited], quotes: Sequence[int]) -> Iterato
 
 
 def _named_beside(
-    cells: Cells, cited: Sequence[Cited], quotes: Sequence[int]
-) -> Mapping[Cell | None, Sequence[Cited]]:
-    """Yield the cells next to a cell of citations; none between two such cells."""
-    found: dict[Cell | None, Sequence[Cited]] = {}
+    cells: TableCells, cited: Sequence[CitedRange], quotes: Sequence[int]
+) -> Mapping[Cell | None, Sequence[CitedRange]]:
+    found: dict[Cell | None, Sequence[CitedRange]] = {}
     for cell in (one for row in cells.rows for one in row):
         named, others = cells.naming(cell, cited), cells.beside(cell)
         quoting = (bisect_left(quotes, one.end) > bisect_left(quotes, one.start) for one in others)
@@ -217,7 +209,6 @@ def _named_beside(
 
 
 def _cases(sentence: str) -> Iterator[tuple[int, int]]:
-    """Return the case numbers of a sentence, each with its court."""
     for start, end in case_numbers(sentence):
         court = _COURT.search(sentence, max(0, start - _LONGEST_COURT), start)
         yield court.start() if court else start, end
@@ -323,7 +314,6 @@ def _not_compared(statement: Statement, provisions: int, law: str) -> Fact | Non
 def _left_open(
     said: str, wrong: Sequence[Mismatch], sentences: Sequence[str], headings: Sequence[str]
 ) -> Fact:
-    """Return the reason for neither confirming nor refuting a sentence."""
     if missing := next((one for one in wrong if one.kind in _FIGURES), None):
         if is_reckoned(missing.written, sentences):
             return Fact(FactKind.FIGURE_RECKONED, words=missing.written)
@@ -334,17 +324,15 @@ def _left_open(
 
 
 def _otherwise(instead: Instead) -> Fact:
-    """Make the finding for a contradiction, with the provision's words."""
     if not instead.there:
         return Fact(FactKind.SAID_OTHERWISE_ALONE, words=instead.words)
     return Fact(FactKind.SAID_OTHERWISE, words=instead.words, instead=instead.there)
 
 
-def _elsewhere(said: str, share: float, cited: Sequence[Cited], law: str, texts: LawTexts) -> str:
-    """Return the other article with these words, as cited, or "".
-
-    It is "" also if the cited article refers to another (準用).
-    """
+def _elsewhere(
+    said: str, share: float, cited: Sequence[CitedRange], law: str, texts: LawTexts
+) -> str:
+    """Return the other article with these words; "" also if the cited one refers on (準用)."""
     words = without_naming(letters(said)).strip("。()")
     laws = dict.fromkeys(law_id for one in cited for law_id in one.laws)
     if (
@@ -359,7 +347,6 @@ def _elsewhere(said: str, share: float, cited: Sequence[Cited], law: str, texts:
 
 
 def _lacking(said: str, there: Sequence[str]) -> tuple[str, ...]:
-    """Return the first important nouns missing from other texts, as written."""
     keys = frozenset[str]().union(*map(_words_of, there))
     lacking: dict[str, None] = {}
     text = fold(said)
@@ -447,8 +434,7 @@ def _is_in_order(said: str, sentences: Sequence[str]) -> bool:
     return len(told) <= 1 or all(any(same_figure(one, other) for other in there) for one in told)
 
 
-def _sentences_of(cited: Sequence[Cited], texts: LawTexts) -> list[str]:
-    """Return the provisions of some citations, ready to compare."""
+def _sentences_of(cited: Sequence[CitedRange], texts: LawTexts) -> list[str]:
     parts: dict[Target, tuple[str, ...]] = {}
     for one in cited:
         for target in one.targets:
@@ -461,17 +447,14 @@ def _sentences_of(cited: Sequence[Cited], texts: LawTexts) -> list[str]:
     ]
 
 
-def _is_of_proviso(cited: Cited) -> bool:
+def _is_of_proviso(cited: CitedRange) -> bool:
     return bool(cited.parts) and all(part.startswith(("ただし", "但")) for part in cited.parts)
 
 
 def _shown(
     mismatch: Mismatch, share: float, said: str, sentences: Sequence[str], *, of_proviso: bool
 ) -> Instead | None:
-    """Return the provisions' words against a mismatch; None without a contradiction.
-
-    `share` is the share of the sentence's subjects found in the provisions.
-    """
+    """Return the provisions' words against a mismatch; `share` of its subjects are in them."""
     written = mismatch.written
     if mismatch.kind is MismatchKind.BOUND:
         return other_bound(written, said, sentences) if share >= _BOUND_FROM else None
@@ -488,7 +471,6 @@ def _shown(
 
 
 def _is_other_figure(mismatch: Mismatch, share: float, sentences: Sequence[str]) -> bool:
-    """Whether provisions have another figure of the same kind."""
     if mismatch.kind is MismatchKind.DATE and _LENGTH.fullmatch(mismatch.written):
         # 三月 in statutes is three months.
         there = [read_particulars(sentence) for sentence in sentences]

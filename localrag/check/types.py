@@ -14,9 +14,7 @@ from localrag.text.facts import Fact
 class Verdict(StrEnum):
     """The result for one finding.
 
-    HOLDS: the law agrees; in a sentence, nothing compared differs.
-    FAILS: the law differs.
-    UNCHECKED: nothing can be shown; the finding gives the reason.
+    HOLDS: nothing compared differs. FAILS: the law differs. UNCHECKED: see the reason given.
     """
 
     HOLDS = "holds"
@@ -53,67 +51,41 @@ PARTS = {
 }
 
 
-class Place(NamedTuple):
-    """A place in the checked text.
+class CheckedPlace(NamedTuple):
+    """A place in the checked text."""
 
-    Attributes:
-        start, end: span in the text, in characters.
-        line: from 1; in a Word file, the paragraph or table row.
-        page: from 1; 0 if unknown.
-        note: label of a footnote or endnote in a Word file (注1); "" elsewhere.
-        confidence: OCR confidence of the page, 0 to 1; None if the file has the text itself.
-    """
-
-    start: int
+    start: int  # start, end: span in the text, in characters
     end: int
-    line: int
-    page: int = 0
-    note: str = ""
+    line: int  # from 1; in a Word file, the paragraph or table row
+    page: int = 0  # from 1; 0 if unknown
+    note: str = ""  # label of a footnote or endnote in a Word file (注1); "" elsewhere
+    # OCR confidence of the page, 0 to 1; None if the file has the text itself
     confidence: float | None = None
 
 
 class DiffPart(NamedTuple):
-    """A stretch of a quotation beside the provision, as written; one side may be empty.
+    """A stretch of a quotation beside the provision, as written; one side may be empty."""
 
-    Attributes:
-        same: whether both agree, apart from widths and spelling of numbers.
-        said: words of the text.
-        law: words of the provision.
-    """
-
-    same: bool
-    said: str
-    law: str
+    same: bool  # whether both agree, apart from widths and spelling of numbers
+    said: str  # words of the text
+    law: str  # words of the provision
 
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """The result for one citation, quotation, law, statement or claim.
-
-    Attributes:
-        part: its kind.
-        place: in the text.
-        said: words of the text.
-        verdict: the result.
-        problem: the error, or the reason for no result; None if it holds.
-        provision: the compared provision in legal style, or the source of a claim's evidence; ""
-            for none.
-        passage_id: its id for `localrag show`; "" for none or a whole law.
-        state: first day in force, as ISO date; "" if unknown.
-        evidence: verbatim text of the provision; "" without comparison.
-        diff: a differing quotation beside the provision, complete.
-    """
+    """The result for one citation, quotation, law, statement or claim."""
 
     part: Part
-    place: Place
-    said: str
-    verdict: Verdict
-    problem: Fact | None = None
+    place: CheckedPlace
+    said: str  # words of the text
+    verdict: Verdict  # the result
+    problem: Fact | None = None  # the error, or the reason for no result; None if it holds
+    # the compared provision in legal style, or the source of a claim's evidence; "" for none
     provision: str = ""
-    passage_id: str = ""
-    state: str = ""
-    evidence: str = ""
-    diff: tuple[DiffPart, ...] = ()
+    passage_id: str = ""  # its id for `localrag show`; "" for none or a whole law
+    state: str = ""  # first day in force, as ISO date; "" if unknown
+    evidence: str = ""  # verbatim text of the provision; "" without comparison
+    diff: tuple[DiffPart, ...] = ()  # a differing quotation beside the provision, complete
 
     @property
     def is_sentence_that_holds(self) -> bool:
@@ -123,25 +95,16 @@ class Finding:
 
 @dataclass(frozen=True, slots=True)
 class CheckReport:
-    """A text and its findings.
+    """A text and its findings."""
 
-    Attributes:
-        name: of the file; "" for a given text.
-        kind: ``text``, ``markdown``, ``docx`` …, as of a document of a corpus.
-        text: the whole text.
-        as_of: date of the law compared, as ISO date.
-        findings: in the order of the text.
-        omissions: parts of the file not in the text, or to be read with care.
-        confidences: of OCR for each page it read, 0 to 1.
-    """
-
-    name: str
-    kind: str
-    text: str
-    as_of: str
-    findings: tuple[Finding, ...]
+    name: str  # of the file; "" for a given text
+    kind: str  # ``text``, ``markdown``, ``docx`` …, as of a document of a corpus
+    text: str  # the whole text
+    as_of: str  # date of the law compared, as ISO date
+    findings: tuple[Finding, ...]  # in the order of the text
+    # parts of the file not in the text, or to be read with care
     omissions: tuple[Omission, ...] = ()
-    confidences: tuple[float, ...] = ()
+    confidences: tuple[float, ...] = ()  # of OCR for each page it read, 0 to 1
 
     @property
     def counts(self) -> Mapping[Verdict, int]:

@@ -5,9 +5,9 @@ from localrag.check.types import (
     NO_DIFFERENCE,
     PARTS,
     VERDICTS,
+    CheckedPlace,
     CheckReport,
     Finding,
-    Place,
     Verdict,
 )
 from localrag.corpus.types import omission_notes
@@ -37,7 +37,7 @@ def counts(report: CheckReport) -> str:
     return _("{counts}; {read}: compare with the paper").format(counts=told, read=read)
 
 
-def place(found: Place, kind: str) -> str:
+def place(found: CheckedPlace, kind: str) -> str:
     """Return a place in words: page 2, paragraph 4; 注1, paragraph 8."""
     if found.note:
         return _("{note}, paragraph {n:,}").format(note=found.note, n=found.line)
@@ -67,7 +67,8 @@ def compared(finding: Finding) -> str:
     """Return the compared provision and its state; "" for none."""
     if not finding.provision or not finding.state:
         return finding.provision
-    return _("{provision}, as of {day}").format(provision=finding.provision, day=finding.state)
+    words = _("{provision}, in force from {day}")
+    return words.format(provision=finding.provision, day=finding.state)
 
 
 def title(report: CheckReport) -> str:

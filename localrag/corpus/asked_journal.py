@@ -2,10 +2,8 @@
 
 The setting ``journal.questions`` switches it on. Every question is written before it is answered,
 as a line of JSON with the SHA-256 of the line before. A changed, removed or moved line breaks the
-chain. A cut off end or a file that was rewritten as a whole stays unseen, unless the digest of the
-last line (`checked`) was noted elsewhere.
-
-Searches and answers are not written.
+chain. A cut off end stays unseen, unless the digest of the last line (`checked`) was noted
+elsewhere. So does a rewritten file. Searches and answers are not written.
 """
 
 import hashlib
@@ -29,29 +27,21 @@ _PATIENCE = 10.0
 
 
 class AskedQuestion(BaseModel):
-    """A line of the journal.
-
-    Attributes:
-        at: ISO date and time (UTC).
-        user, process: the account and the number of the process.
-        corpus, method: names.
-        question, options: the text and its options.
-        before: SHA-256 of the line before.
-    """
+    """A line of the journal."""
 
     model_config = ConfigDict(extra="forbid")
 
-    at: str
-    user: str
+    at: str  # ISO date and time (UTC)
+    user: str  # user, process: the account and the number of the process
     process: int
     corpus: str
     method: str
-    question: str
+    question: str  # question, options: the text and its options
     options: tuple[str, ...]
-    before: str
+    before: str  # SHA-256 of the line before
 
 
-class Chain(NamedTuple):
+class CheckedChain(NamedTuple):
     """The number of questions in a journal, and the digest of its last line."""
 
     questions: int
@@ -66,12 +56,7 @@ def journal_of(workspace: Workspace) -> Path:
 def write_down(
     workspace: Workspace, corpus: str, method: str, question: str, options: tuple[str, ...]
 ) -> None:
-    """Write a question; after the return it is on the disk.
-
-    Raises:
-        StorageError: it cannot be written; the question must not be answered.
-        BusyError: another process holds the journal.
-    """
+    """Write a question; after the return it is on the disk."""
     from filelock import FileLock, Timeout
 
     path = journal_of(workspace)
@@ -103,13 +88,8 @@ def write_down(
         ) from error
 
 
-def checked(workspace: Workspace) -> Chain:
-    """Check the chain of the journal.
-
-    Raises:
-        StoreError: it is broken; names the first line that does not fit.
-        StorageError: it cannot be read.
-    """
+def checked(workspace: Workspace) -> CheckedChain:
+    """Check the chain of the journal. Raises `StoreError` or `StorageError`."""
     path = journal_of(workspace)
     before, count = _FIRST, 0
     try:
@@ -131,7 +111,7 @@ def checked(workspace: Workspace) -> Chain:
             path=path,
             problem=error,
         ) from error
-    return Chain(count, before)
+    return CheckedChain(count, before)
 
 
 def _journal(path: Path) -> Journal[AskedQuestion]:

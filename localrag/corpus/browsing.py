@@ -13,13 +13,11 @@ from unicodedata import is_normalized, normalize
 from localrag.corpus.database import Database, Row
 from localrag.corpus.facets import Facets, facets_of
 from localrag.corpus.links import (
-    EDGES,
+    DELEGATES,
     REFERENCES,
     Connection,
     Definition,
     Reference,
-    reference_of,
-    subtree,
 )
 from localrag.corpus.rows import locator_of, passage_id
 from localrag.corpus.states import INFO, OLD_AFTER, DocumentInfo, info
@@ -36,11 +34,10 @@ Answer = TypeVar("Answer")
 _MOST = 10_000
 
 
-class Memory:
-    """A cache of look-ups in one database.
+class LookupCache:
+    """A cache of look-ups in one database, by name and question.
 
-    It keeps answers only inside `holding`, so a reader outside always sees the latest write. Each
-    look-up has a name with one type of question and one type of answer.
+    It keeps answers only inside `holding`, so a reader outside always sees the latest write.
     """
 
     def __init__(self, database: Database) -> None:
@@ -51,10 +48,7 @@ class Memory:
 
     @contextmanager
     def holding(self) -> Iterator[None]:
-        """Cache all look-ups made inside.
-
-        The file is checked for changes once, at the start.
-        """
+        """Cache all look-ups made inside. The file is checked for changes once, at the start."""
         if self._holds:
             yield
             return
@@ -108,19 +102,12 @@ _PAGE = 1_000
 
 
 class Ages(NamedTuple):
-    """Ages of the law texts in a corpus.
-
-    Attributes:
-        laws: number of laws.
-        old: number of old texts; see `DocumentInfo.old`.
-        newest, since: ISO dates of the newest and the oldest text; "" without one.
-        oldest: title of the law with the oldest text; "" if no text is old.
-    """
+    """Ages of the law texts in a corpus."""
 
     laws: int
-    old: int
-    newest: str
-    oldest: str
+    old: int  # number of old texts; see `DocumentInfo.old`
+    newest: str  # newest, since: ISO dates of the newest and the oldest text; "" without one
+    oldest: str  # title of the law with the oldest text; "" if no text is old
     since: str
 
     def told(self, day: date) -> Fact | None:
@@ -168,7 +155,7 @@ class Browsing:
 
     def __init__(self, database: Database) -> None:
         self._db = database
-        self._memory = Memory(database)
+        self._memory = LookupCache(database)
         self._facets: Facets | None = None
         self._facets_made_of: tuple[int, int] | None = None
 
@@ -189,7 +176,7 @@ class Browsing:
         return Ages(laws, old, newest, *(oldest or ("", "")))
 
     def holding(self) -> AbstractContextManager[None]:
-        """Cache documents and passages looked up inside; see `Memory.holding`."""
+        """Cache documents and passages looked up inside; see `LookupCache.holding`."""
         return self._memory.holding()
 
     def kept(self, name: str, make: Callable[[], Answer]) -> Answer:
@@ -209,10 +196,7 @@ class Browsing:
 
     @property
     def stamp(self) -> int:
-        """A random number, renewed by every change or replacement of the store.
-
-        An index fits only the stamp it was built from.
-        """
+        """A random number, renewed by every change of the store; an index fits only its stamp."""
         return self._meta("stamp")
 
     @property
@@ -248,7 +232,7 @@ class Browsing:
         )
 
     def documents(self, kind: str | None = None) -> Iterator[DocumentInfo]:
-        """List all documents, or those of one kind, in insertion order."""
+        """List all documents, or all of one kind, in insertion order."""
         last = 0
         while page := self._db.rows(
             f"{INFO} FROM shown WHERE key > ? AND (? IS NULL OR kind = ?) ORDER BY key LIMIT ?",
@@ -354,17 +338,16 @@ class Browsing:
         )
 
     def id_of(self, name: str) -> str:
-        """The document id for a name, or the name itself without such a document.
+        """The document id for a name, equal to it in NFC; the name itself without such a document.
 
-        macOS decomposes the characters of file names (か plus a mark for が); keyboards compose
-        them. Names equal in NFC mean the same document. An exact id takes precedence.
+        macOS decomposes the characters of file names (か plus a mark for が). An exact id comes
+        first.
         """
         if name.isascii() or self._exact_key(name) is not None:
             return name
         return self._written_otherwise(name) or name
 
     def _written_otherwise(self, name: str) -> str:
-        """An id equal to a name only in NFC; "" without one."""
         if name.isascii():
             return ""
         composed = normalize("NFC", name)
@@ -444,7 +427,7 @@ class Derived(Browsing):
             "WHERE edges.document = ? AND edges.source >= ? AND edges.source < ?"
             f" AND edges.kind IN ({_marks(kinds)})"
             ' ORDER BY edges.start, edges."end", edges.key',
-            (document, *subtree(locator.path), *kinds),
+            (document, *locator.bounds, *kinds),
         )
 
     def references_to(self, document_id: str, locator: Locator, *kinds: str) -> list[Reference]:
@@ -456,7 +439,21 @@ class Derived(Browsing):
             "WHERE edges.key IN (SELECT edge FROM reached"  # noqa: S608 - constants and marks
             f" WHERE law = ? AND place >= ? AND place < ?) AND {_IS_SHOWN}"
             f" AND edges.kind IN ({_marks(wanted)}) ORDER BY edges.document, edges.key",
-            (work, *subtree(locator.path), *wanted),
+            (work, *locator.bounds, *wanted),
+        )
+
+    def dependents(
+        self, document_id: str, locator: Locator, *kinds: str
+    ) -> list[tuple[str, str, str, str]]:
+        """List the provisions with edges to a place or its inside: law id, title, path, kind."""
+        return self._db.rows(
+            "SELECT shown.id, shown.title, edges.source, edges.kind"  # noqa: S608 - marks
+            " FROM reached JOIN edges ON edges.key = edge"
+            " JOIN shown ON shown.key = edges.document"
+            " WHERE reached.law = ? AND place >= ? AND place < ?"
+            f" AND edges.kind IN ({_marks(kinds)})"
+            " GROUP BY shown.key, edges.source, edges.kind ORDER BY shown.key, min(edges.key)",
+            (self._work(document_id), *locator.bounds, *kinds),
         )
 
     def connections_from(self, document_id: str, locator: Locator, limit: int) -> list[Connection]:
@@ -465,7 +462,7 @@ class Derived(Browsing):
             f"works.id, {_article('edges.target')}, edges.kind, edges.source"
             " FROM edges JOIN works ON works.key = edges.law WHERE edges.target <> ''"
             " AND edges.document = ? AND edges.source >= ? AND edges.source < ?",
-            (self._key(document_id) or 0, *subtree(locator.path)),
+            (self._key(document_id) or 0, *locator.bounds),
             limit,
         )
 
@@ -476,7 +473,7 @@ class Derived(Browsing):
             " FROM reached JOIN edges ON edges.key = edge"
             " JOIN shown ON shown.key = edges.document"
             " WHERE reached.law = ? AND place >= ? AND place < ?",
-            (self._work(document_id), *subtree(locator.path)),
+            (self._work(document_id), *locator.bounds),
             limit,
         )
 
@@ -503,8 +500,8 @@ class Derived(Browsing):
         return list(map(Definition.of_edge, found))
 
     def _references(self, condition: str, values: Sequence[Any]) -> list[Reference]:
-        rows = self._db.rows(f"{EDGES} {condition}", values)
-        return [reference_of(self._db, row) for row in rows]
+        rows = self._db.rows(f"{_EDGES} {condition}", values)
+        return [_reference(self._db, row) for row in rows]
 
     def documents_referring(self, law_id: str, kind: str) -> list[str]:
         """Ids of documents with this kind of edge to a law (``delegated-by``)."""
@@ -513,6 +510,20 @@ class Derived(Browsing):
             " JOIN shown ON shown.key = edges.document"
             " WHERE reached.law = ? AND edges.kind = ? ORDER BY shown.key",
             (self._work(law_id), kind),
+        )
+
+    def absent_names(self) -> list[tuple[str, int, int]]:
+        """Names of laws cited but not in the corpus, with their citations and citing laws.
+
+        Among them are words for laws (旧法), and numbers of amending laws. The most cited come
+        first.
+        """
+        kinds = [kind for kind in REFERENCES if kind != DELEGATES]
+        return self._db.rows(
+            "SELECT name, count(*), count(DISTINCT edges.document) FROM edges"  # noqa: S608
+            f" WHERE law IS NULL AND name <> '' AND kind IN ({_marks(kinds)}) AND {_IS_SHOWN}"
+            " GROUP BY name ORDER BY 3 DESC, 2 DESC, name",
+            kinds,
         )
 
 
@@ -526,3 +537,31 @@ def _article(column: str) -> str:
 
 def _marks(values: Sequence[str]) -> str:
     return ",".join("?" * len(values))
+
+
+_EDGES = (
+    'SELECT edges.key, states.id, edges.source, edges.start, edges."end", edges.kind, works.id,'
+    " edges.name, edges.target, edges.target_end, edges.detail, edges.document, edges.law,"
+    " edges.mark FROM edges JOIN states ON states.key = edges.document"
+    " LEFT JOIN works ON works.key = edges.law"
+)
+
+
+def _reference(database: Database, row: Row) -> Reference:
+    """Read a row of `_EDGES`; a changed row is a StoreError."""
+    _, document, *said, of, to, mark = row
+    source, start, end, kind, law, name, target, target_end, detail = said
+    stored = (of, source, start, end, kind, to, name, target, target_end, detail)
+    database.require_marked(stored, mark, document)
+    return Reference(
+        document,
+        Locator.parse(source),
+        start,
+        end,
+        kind,
+        law or "",
+        name,
+        Locator.parse(target),
+        None if target_end is None else Locator.parse(target_end),
+        detail,
+    )

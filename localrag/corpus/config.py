@@ -9,8 +9,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import date
 from functools import cache
-from pkgutil import resolve_name
-from typing import TYPE_CHECKING, Any, Literal
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 from pydantic import (
     BaseModel,
@@ -72,6 +72,26 @@ class IngestConfig(_Section):
     def processes(self) -> int:
         """The number of processes to use, at least 1."""
         return self.workers or os.cpu_count() or 1
+
+
+class LawsConfig(_Section):
+    """Where the laws come from (localrag laws)."""
+
+    archive: str = Field(
+        "https://laws.e-gov.go.jp/bulkdownload", description="address of e-Gov's archives"
+    )
+    api: str = Field(
+        "https://laws.e-gov.go.jp/api/2", description="address of e-Gov's API, version 2"
+    )
+    proxy: str = Field(
+        "", description="proxy to e-Gov (http://proxy:8080); empty: as HTTPS_PROXY says"
+    )
+    certificates: str = Field(
+        "", description="file of certificates (PEM) to trust besides the system's"
+    )
+    pause: float = Field(1.0, ge=0, le=60, description="seconds between two requests")
+    timeout: float = Field(60.0, gt=0, description="seconds without a sign of life of e-Gov")
+    tries: int = Field(5, ge=1, le=100, description="failures in a row before it gives up")
 
 
 class RetrievalConfig(_Section):
@@ -185,7 +205,8 @@ class EmbeddingConfig(_Section):
 class RerankingConfig(_Section):
     """The model that rereads the best hits."""
 
-    model: str = Field("", description="installed model; empty: none")
+    model: str = Field("", description="installed model, ollama:NAME or openai:NAME; empty: none")
+    server: str = Field("", description="address of the model server")
 
 
 class RuntimeConfig(_Section):
@@ -245,6 +266,7 @@ class Config(_Section):
     workspace: WorkspaceConfig = WorkspaceConfig()
     journal: JournalConfig = JournalConfig()
     ingest: IngestConfig = IngestConfig()
+    laws: LawsConfig = LawsConfig()
     retrieval: RetrievalConfig = RetrievalConfig()
     method: MethodConfig = MethodConfig()
     chat: ChatConfig = ChatConfig()
@@ -330,7 +352,10 @@ def _load(sources: Mapping[str, tuple[object, str]]) -> Config:
 @cache
 def _with_methods() -> type[Config]:
     """`Config` with the settings that methods declare. It imports all methods."""
-    declared = resolve_name("localrag.methods.catalogue:declared_settings")()
+    # The one arrow upwards, named in pyproject.toml: a method's settings are in its file.
+    from localrag.methods.catalogue import declared_settings
+
+    declared: dict[str, Any] = {**declared_settings()}
     section = create_model("MethodConfig", __base__=MethodConfig, **declared)
     return create_model("Config", __base__=Config, method=(section, section()))
 
@@ -427,3 +452,40 @@ def _nest(sources: Mapping[str, tuple[object, str]]) -> dict[str, object]:
             section = section.setdefault(parent, {})
         section[name] = value
     return tree
+
+
+OFF = "off"
+"""``embedding.model`` without search by meaning."""
+
+
+class HasModels(Protocol):
+    """The part of a workspace that is needed here."""
+
+    @property
+    def models(self) -> Path:
+        """Folder of the models."""
+
+    @property
+    def servers(self) -> Path:
+        """File of the ways in which model servers bind replies."""
+
+
+def embedder_name(workspace: HasModels, config: Config) -> str:
+    """The model for search by meaning, as settings name it; "" for none.
+
+    Without a setting, it is the only installed embedder with an installed runtime. With several,
+    there is none: otherwise installing a model could put every index out of date.
+    """
+    if config.embedding.model:
+        return "" if config.embedding.model == OFF else config.embedding.model
+    if not workspace.models.is_dir() or not any(workspace.models.iterdir()):
+        return ""
+    from localrag_models.runtimes import BY_FORMAT
+    from localrag_models.store import ModelStore
+
+    usable = [
+        model.name
+        for model in ModelStore(workspace.models).installed()
+        if model.kind == "embedder" and BY_FORMAT[model.format].installed
+    ]
+    return usable[0] if len(usable) == 1 else ""

@@ -50,22 +50,15 @@ _WRITING = (*_READING, "journal_mode = WAL", "synchronous = NORMAL", "foreign_ke
 class Schema:
     """A kind of file: its tables, and the upgrades between versions.
 
-    Each ``NNNN_name.sql`` upgrades from version N-1 to N. A new file runs all of them, an older one
-    the missing ones. A released script is never edited; a change of tables is a new script.
-
-    Attributes:
-        name: of the kind ("corpus store"); all names are messages marked with `N_`.
-        upgrades: the scripts, in order.
-        first: the cure for a missing file.
-        again: the cure for a lost file, as the end of a sentence.
-        lift: the cure for an older version.
+    Each ``NNNN_name.sql`` upgrades from version N-1 to N; a new file runs all. A released script is
+    never edited.
     """
 
-    name: str
-    upgrades: tuple[Path, ...]
-    first: str
-    again: str
-    lift: str
+    name: str  # of the kind ("corpus store"); all names are messages marked with `N_`
+    upgrades: tuple[Path, ...]  # the scripts, in order
+    first: str  # the cure for a missing file
+    again: str  # the cure for a lost file, as the end of a sentence
+    lift: str  # the cure for an older version
 
     @property
     def version(self) -> int:
@@ -73,12 +66,7 @@ class Schema:
         return len(self.upgrades)
 
     def upgrade(self, connection: apsw.Connection, *, until: int | None = None) -> None:
-        """Run the missing upgrades, each in one transaction.
-
-        Args:
-            connection: an open file, outside any transaction.
-            until: stop at this version.
-        """
+        """Run the missing upgrades, each in one transaction."""
         connection.create_scalar_function(
             "checksum", lambda *texts: checksum(str(texts[0])), 1, deterministic=True
         )
@@ -106,26 +94,14 @@ def version(connection: apsw.Connection) -> int:
 
 
 class Database:
-    """A connection with localrag's errors.
+    """A connection with localrag's errors: `NotFoundError`, `StoreError`, `StorageError`.
 
-    WAL with ``synchronous=NORMAL``: a commit is one write to the log, without waiting for the
-    disk. A kill loses no commit, because the kernel has the log. A power cut may lose the last
-    commits and never damages the file; `checkpoint` secures everything before it.
+    WAL with ``synchronous=NORMAL``: a commit is one write to the log, without waiting for the disk.
+    A kill loses no commit, because the kernel has the log. A power cut may lose the last commits
+    and never damages the file; `checkpoint` secures everything before it.
 
     Each page has a checksum (see `connect`): a page changed by the disk is an error at reading.
     Pages of the log have none until they are moved into the file.
-
-    Args:
-        path: the SQLite file.
-        schema: its kind.
-        create: make missing files and folders.
-        read_only: refuse every write; other processes may write.
-        verified: compare the checksum of each page.
-
-    Raises:
-        NotFoundError: there is no such file.
-        StoreError: it is damaged, empty, of a newer version, or of another kind.
-        StorageError: the folder cannot be read or written.
     """
 
     def __init__(
@@ -183,11 +159,7 @@ class Database:
             return found
 
     def faults(self, wrong: Mapping[str, str] = MappingProxyType({})) -> list[str]:
-        """Read the whole file and list its faults, a sentence each.
-
-        Args:
-            wrong: names of forbidden rows, marked with `N_`, and the queries that count them.
-        """
+        """Read the whole file and list its faults, a sentence each."""
         try:
             if lacking := self._lacking():
                 return [_("The store has no {columns}.").format(columns=_(", ").join(lacking))]
@@ -243,24 +215,16 @@ class Database:
 
     @property
     def mark(self) -> tuple[int, int]:
-        """A value that every write of any connection changes."""
+        """A value changed by every write of any connection."""
         return int(self.rows("PRAGMA data_version")[0][0]), self._open.total_changes()
 
     def checkpoint(self) -> bool:
-        """Move the log into the file and flush it, as far as readers allow.
-
-        Returns:
-            Whether the log is empty.
-        """
+        """Move the log into the file and flush it; False if readers keep a part of it."""
         busy = self.rows("PRAGMA wal_checkpoint(TRUNCATE)")[0][0]
         return not busy
 
     def empty_log(self) -> None:
-        """Do a complete `checkpoint`.
-
-        Raises:
-            BusyError: a reader still uses the log.
-        """
+        """Do a complete `checkpoint`. Raises `BusyError` if a reader still uses the log."""
         if not self.checkpoint():
             raise BusyError(
                 N_("Another process is reading {path}."),
@@ -269,16 +233,7 @@ class Database:
             )
 
     def require_marked(self, values: Sequence[object], mark: int, document: object) -> None:
-        """Check that a row is as it was stored.
-
-        Args:
-            values: of the row.
-            mark: its `row_mark` at storing.
-            document: its document.
-
-        Raises:
-            StoreError: it has changed; nothing of it may be shown.
-        """
+        """Check that a row is as it was stored. Raises `StoreError` if it has changed."""
         if row_mark(*values) != mark:
             told = _("{document} is not as it was stored")
             raise self.damage(told.format(document=document))
@@ -288,7 +243,6 @@ class Database:
         return _damaged(problem, self.path, self._schema)
 
     def _lacking(self) -> list[str]:
-        """Missing tables and columns, as ``table.column``."""
         with closing(apsw.Connection(":memory:")) as sound:
             self._schema.upgrade(sound)
             expected = sound.execute(_COLUMNS).fetchall()
@@ -379,14 +333,7 @@ def row_mark(*values: object) -> int:
 
 
 def scratch(folder: Path | None) -> apsw.Connection:
-    """A temporary database for one connection.
-
-    Args:
-        folder: of its file; None for the system's temporary folder.
-
-    Raises:
-        OSError, apsw.Error: it cannot be made.
-    """
+    """A temporary database for one connection, in the system's folder by default."""
     if folder is None:
         return apsw.Connection("")
     path = folder / f".{os.urandom(8).hex()}.scratch"
@@ -422,16 +369,7 @@ def _make(path: Path, schema: Schema) -> None:
 
 
 def connect(path: Path, mode: str = "rw", *, verified: bool = True) -> apsw.Connection:
-    """Open a file whose pages have checksums; each statement is its own transaction.
-
-    Args:
-        path: the file; an existing one keeps its form.
-        mode: as in SQLite's URIs.
-        verified: compare the checksum of each page.
-
-    Raises:
-        apsw.Error: it cannot be opened.
-    """
+    """Open a file whose pages have checksums; each statement is its own transaction."""
     connection = apsw.Connection(
         f"file:{quote(str(path.resolve()))}?mode={mode}",
         apsw.SQLITE_OPEN_READWRITE | apsw.SQLITE_OPEN_URI,
@@ -447,11 +385,7 @@ def connect(path: Path, mode: str = "rw", *, verified: bool = True) -> apsw.Conn
 
 @cache
 def checking_layer() -> str:
-    """Load SQLite's check of pages for this process; returns the name of its VFS.
-
-    Raises:
-        LocalragError: the installed apsw does not have it.
-    """
+    """Load SQLite's check of pages for this process; returns the name of its VFS."""
     try:
         extra = import_module("apsw.sqlite_extra")
         with closing(apsw.Connection(":memory:")) as connection:
@@ -514,14 +448,13 @@ def _damaged(error: Exception | str, path: Path, schema: Schema) -> StoreError:
 
 
 def damage_told(error: Exception) -> str:
-    """The damage that an error reports; empty for other errors."""
+    """The damage reported by an error; empty for other errors."""
     if _code(error) == apsw.SQLITE_IOERR_DATA:
         return _("its content has changed since it was written")
     return str(error) if _code(error) & 0xFF in (apsw.SQLITE_CORRUPT, apsw.SQLITE_NOTADB) else ""
 
 
 def _code(error: Exception) -> int:
-    """SQLite's extended result code; 0 for other errors."""
     return int(getattr(error, "extendedresult", 0))
 
 

@@ -42,11 +42,7 @@ _KNOWS_MODES = os.name != "nt"
 
 
 def make_folder(folder: Path) -> None:
-    """Make a folder and its parents for the owner alone; existing ones stay as they are.
-
-    Raises:
-        OSError: it cannot be made.
-    """
+    """Make a folder and its parents for the owner alone; existing ones stay as they are."""
     if folder.is_dir():
         return
     make_folder(folder.parent)
@@ -55,17 +51,7 @@ def make_folder(folder: Path) -> None:
 
 
 def open_file(path: Path, mode: str, buffering: int = -1, *, private: bool = False) -> IO[bytes]:
-    """Open a file to write bytes; a new one is readable for its owner alone.
-
-    Args:
-        path: of the file.
-        mode: as for `open`: "wb", "xb", "ab", "a+b".
-        buffering: as for `open`.
-        private: also close an existing file, and refuse a link.
-
-    Raises:
-        OSError: as `open`.
-    """
+    """Open a file to write bytes ("wb", "xb", "ab", "a+b"); a new one is for its owner alone."""
     opener = _private_opener if private else _opener
     opened = open(path, mode, buffering, opener=opener)  # noqa: SIM115 - Path has no opener
     return cast(IO[bytes], opened)
@@ -97,8 +83,8 @@ def readers(settings: Path) -> Readers:
 def settle(home: Path, chosen: Readers) -> None:
     """Set the modes of all files in a workspace.
 
-    Links and files with other hard links are left alone: a linked model has another owner. Files
-    that cannot be changed (another owner, a read-only disk) are reported by `exposed`.
+    Links and files with other hard links are left alone: a linked model has another owner.
+    `exposed` reports unchangeable files (another owner, a read-only disk).
     """
     for path, mode in _misplaced(home, chosen):
         with suppress(OSError):
@@ -115,7 +101,6 @@ def exposed(home: Path, chosen: Readers) -> list[Path]:
 
 
 def _misplaced(home: Path, chosen: Readers) -> Iterator[tuple[Path, int]]:
-    """Folders and files with a wrong mode, and their right mode."""
     if not _KNOWS_MODES:
         return
     bits = _BITS[chosen]
@@ -157,16 +142,7 @@ _A_DAY = 86_400
 def storing(
     path: Path, cure: str = _CURE, cures: Mapping[int, str] = MappingProxyType({})
 ) -> Iterator[None]:
-    """Turn errors of the system about files into errors of localrag.
-
-    Args:
-        path: named if the system names none.
-        cure: used if `cures` has none.
-        cures: by the number of the system's error.
-
-    Raises:
-        StorageError: the block fails on the disk.
-    """
+    """Turn errors of the system about files into `StorageError`; `cures` by error number."""
     try:
         yield
     except OSError as error:
@@ -179,11 +155,7 @@ def storing(
 
 
 def listed(folder: Path, pattern: str) -> list[Path]:
-    """The entries of a folder that match, sorted; none without a folder.
-
-    Raises:
-        StorageError: it may not be read.
-    """
+    """The matching entries of a folder, sorted; empty without a folder. Raises `StorageError`."""
     try:
         os.scandir(folder).close()
     except (FileNotFoundError, NotADirectoryError):
@@ -202,17 +174,7 @@ def listed(folder: Path, pattern: str) -> list[Path]:
 
 
 def replace_text(path: Path, text: str, *, private: bool = False) -> None:
-    """Replace a small file; see `replacing`.
-
-    Args:
-        path: of the file.
-        text: the new content.
-        private: as for `replacing`.
-
-    Raises:
-        OSError: it cannot be written; the former file stays.
-        ValueError: the text is not Unicode; the former file stays.
-    """
+    """Replace a small file; see `replacing`. Raises `OSError` or `ValueError`."""
     content = text.encode()
     with replacing(path, private=private) as file:
         file.write(content)
@@ -224,20 +186,9 @@ def replacing(
 ) -> Iterator[IO[bytes]]:
     """Open a new file that replaces another once it is complete on the disk.
 
-    Of several processes the last one wins. Permissions are kept and a link is followed, except with
-    `private`. If the block fails, the former file stays.
-
-    Args:
-        path: of the file, which may be missing.
-        aside: where a large file grows, on the same disk, so that a kill leaves its remains in a
-            known place. For one writer at a time.
-        only_new: never replace a file.
-        private: the new file is the owner's alone, and a link is replaced: for files outside the
-            workspace.
-
-    Raises:
-        FileExistsError: with `only_new`, there is a file.
-        OSError: it cannot be written.
+    Of several processes the last one wins. If the block fails, the former file stays. Permissions
+    are kept and a link is followed. A `private` file, outside the workspace, is the owner's alone
+    and replaces a link. Raises `FileExistsError` with `only_new`.
     """
     if only_new:
         _require_free(path)
@@ -260,12 +211,7 @@ def replacing(
 
 
 def name_new(finished: Path, path: Path) -> None:
-    """Give a finished file a new name.
-
-    Raises:
-        FileExistsError: a file has this name.
-        OSError: it cannot be named.
-    """
+    """Give a finished file a new name. Raises `FileExistsError` or `OSError`."""
     try:
         # A rename could replace a file made just now.
         os.link(finished, path)
@@ -284,10 +230,7 @@ def _require_free(path: Path) -> None:
 
 
 def remove_left_over(folder: Path) -> None:
-    """Remove remains of killed `replacing` calls in a folder.
-
-    Only files unchanged for a day are removed. Files that cannot be removed stay.
-    """
+    """Remove remains of killed `replacing` calls in a folder, if they are a day old."""
     for path in folder.glob(".*.new"):
         with suppress(OSError):
             if _UNFINISHED.fullmatch(path.name) and time() - path.lstat().st_mtime > _A_DAY:
@@ -295,11 +238,7 @@ def remove_left_over(folder: Path) -> None:
 
 
 def flush_folder(folder: Path) -> None:
-    """Flush the names in a folder to the disk, if the system can.
-
-    Raises:
-        OSError: the disk fails.
-    """
+    """Flush the names in a folder to the disk, if the system can. Raises `OSError`."""
     with suppress(PermissionError):  # Windows
         descriptor = os.open(folder, os.O_RDONLY)
         try:
@@ -310,17 +249,7 @@ def flush_folder(folder: Path) -> None:
 
 @contextmanager
 def locked(path: Path, busy: BusyError, cure: str = _CURE) -> Iterator[None]:
-    """Hold a lock file; its folder is made.
-
-    Args:
-        path: of the lock file.
-        busy: raised if another process holds it.
-        cure: for a file that cannot be written.
-
-    Raises:
-        BusyError: `busy`.
-        StorageError: the folder or the file cannot be written.
-    """
+    """Hold a lock file; its folder is made. Raises `BusyError` or `StorageError`."""
     # Imported late: only writers need it.
     from filelock import FileLock, Timeout
 
@@ -344,16 +273,7 @@ def locked(path: Path, busy: BusyError, cure: str = _CURE) -> Iterator[None]:
 def work_folder(folder: Path, busy: BusyError, cure: str = _CURE) -> Iterator[Path]:
     """An empty folder for one process at a time, removed afterwards with its content.
 
-    Remains of a killed process are removed first.
-
-    Args:
-        folder: its path, beside its lock, in an existing folder.
-        busy: raised if another process works there.
-        cure: for a folder that cannot be made.
-
-    Raises:
-        BusyError: `busy`.
-        StorageError: the folder cannot be made.
+    Remains of a killed process are removed first. Raises `BusyError` with the message `busy`.
     """
     with storing(folder, cure):
         folder.mkdir(mode=0o700, exist_ok=True)

@@ -203,14 +203,10 @@ class Counted(NamedTuple):
 
 
 class Facets:
-    """Facets of a corpus on one day.
+    """Facets of a corpus on one day; wrong labels are errors, as for `canonical`.
 
-    Wrong labels are errors, as for `canonical`.
-
-    Attributes:
-        documents: document ids by facet and value, without headings.
-        told_for: stamp of the corpus when a model found metadata; None without any.
-        by_model: facets with values found only by a model.
+    `documents` has ids by facet and value, without headings. `by_model` are facets with values
+    found only by a model.
     """
 
     def __init__(
@@ -244,9 +240,7 @@ class Facets:
     def canonical(self, where: tuple[Label, ...]) -> tuple[Label, ...]:
         """The labels as the corpus writes them, from any language and spelling.
 
-        Raises:
-            UsageError: the corpus has no such facet.
-            NotFoundError: no document has the value. Both list similar names.
+        Raises `UsageError` for an unknown facet, `NotFoundError` for a value without documents.
         """
         return self._canonical(where)
 
@@ -358,7 +352,6 @@ class Facets:
         return self._chapters if known == CHAPTER else self.documents[known]
 
     def _key(self, key: str) -> str:
-        """The stored name of a facet written in any language."""
         if key in self.keys:
             return key
         if called := self._keys_called(key):
@@ -398,7 +391,6 @@ class Facets:
         return self._by_letters[key]
 
     def _known(self, written: Label) -> list[Label]:
-        """The labels meant by one in any language and spelling."""
         label = written._replace(key=self._key(written.key))
         values = self._values(label.key)
         if label.value in values:
@@ -446,10 +438,7 @@ class Facets:
 
 
 def facets_of(database: Database, told: Path) -> Facets:
-    """Collect the facets of the shown documents.
-
-    The file of a model's metadata (`told`) may be missing; a damaged one is a StoreError.
-    """
+    """Collect the facets of the shown documents; a model's metadata (`told`) may be missing."""
     found: dict[str, dict[str, set[str]]] = defaultdict(lambda: defaultdict(set))
     every, told_for = _told(told)
     of_model: dict[str, Collection[Label]] = {}

@@ -1,7 +1,7 @@
-"""A journal: finished rows of long work, which no kill can lose.
+"""A journal: finished rows of long work, safe from any kill.
 
-A file of JSON lines that only grows. A row counts once its whole line is in the file. A line that
-a kill cut off is reported and dropped. The owner locks the file for one writer
+A file of JSON lines that only grows. A row counts once its whole line is in the file. A line cut
+off by a kill is reported and dropped. The owner locks the file for one writer
 (`localrag.corpus.durable`); any number may read.
 """
 
@@ -32,31 +32,19 @@ _BLOCK = 65_536
 
 @dataclass(frozen=True, slots=True)
 class JournalLine(Generic[Row]):
-    """A line of a journal.
+    """A line of a journal."""
 
-    Attributes:
-        row: the row.
-        number: of the line, from 1.
-        offset: of its first byte.
-    """
-
-    row: Row
-    number: int
-    offset: int
+    row: Row  # the row
+    number: int  # of the line, from 1
+    offset: int  # of its first byte
 
 
 class Journal(Generic[Row]):
     """Rows of one type in a file; the file may be missing.
 
-    `lines` reads them. After ``with``, several threads can append.
-
-    Attributes:
-        path: of the file.
-        torn: whether the last line was cut off when the file was read or opened.
-        end: bytes written; 0 until it is opened with ``with``.
-
-    Raises:
-        StorageError: the file cannot be read or written (every method).
+    `lines` reads them. After ``with``, several threads can append. `torn`: the last line was cut
+    off when the file was read or opened. `end`: bytes written, 0 before ``with``. Every method
+    raises `StorageError`.
     """
 
     def __init__(
@@ -65,13 +53,7 @@ class Journal(Generic[Row]):
         rows: TypeAdapter[Row],
         damaged: Callable[[int], LocalragError],
     ) -> None:
-        """Prepare; no file is opened.
-
-        Args:
-            path: of the file.
-            rows: the type of the rows.
-            damaged: makes the error for a damaged line, from its number.
-        """
+        """Prepare; no file is opened."""
         self.path = path
         self.torn = False
         self._rows = rows
@@ -83,11 +65,7 @@ class Journal(Generic[Row]):
         self._writing = Lock()
 
     def lines(self) -> Iterator[JournalLine[Row]]:
-        """Yield the whole lines from the first; none without a file.
-
-        Raises:
-            LocalragError: the error of `damaged`.
-        """
+        """Yield the whole lines from the first; none without a file. Raises `LocalragError`."""
         end = 0
         with self._failures(), suppress(FileNotFoundError), self.path.open("rb") as file:
             for number, line in enumerate(file, 1):
@@ -98,11 +76,7 @@ class Journal(Generic[Row]):
                 end += len(line)
 
     def append(self, row: Row) -> None:
-        """Write a row; after the return no kill can lose it.
-
-        Raises:
-            StorageError: the disk is full; earlier rows are kept.
-        """
+        """Write a row; after the return no kill can lose it. Raises `StorageError`."""
         assert self._file is not None, "the journal is open"
         line = _as_line(self._rows.dump_python(row, mode="json"))
         with self._writing, self._failures():
@@ -121,15 +95,7 @@ class Journal(Generic[Row]):
                 self._flushed = monotonic()
 
     def keep(self, offsets: Iterable[int], aside: Path | None = None) -> None:
-        """Keep only the lines at these offsets, in this order, in one step.
-
-        Args:
-            offsets: from `lines`.
-            aside: as for `localrag.corpus.durable.replacing`.
-
-        Raises:
-            StorageError: the disk is full; the lines stay as they are.
-        """
+        """Keep only the lines at these offsets, in this order, in one step."""
         with self._failures(), ExitStack() as at_once, self.path.open("rb") as old:
             new = at_once.enter_context(replacing(self.path, aside, private=True))
             for offset in offsets:
@@ -188,7 +154,6 @@ def _as_line(row: Any) -> bytes:
 
 
 def _end_of_whole_lines(file: IO[bytes], size: int) -> int:
-    """The end of the last whole line, searched from the end of the file."""
     end = size
     while end:
         begin = max(0, end - _BLOCK)

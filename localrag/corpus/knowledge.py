@@ -24,16 +24,11 @@ class KnownTriple(NamedTuple):
 
 
 class SubjectMention(NamedTuple):
-    """A span of a text that names subjects.
+    """A span of a text naming subjects."""
 
-    Attributes:
-        start, end: in characters of the text.
-        subjects: possible subjects, the likeliest first, as in `Triple.subject`.
-    """
-
-    start: int
+    start: int  # start, end: in characters of the text
     end: int
-    subjects: tuple[str, ...]
+    subjects: tuple[str, ...]  # possible subjects, the likeliest first, as in `Triple.subject`
 
 
 class Knowledge:

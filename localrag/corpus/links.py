@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import NamedTuple, Self
 
-from localrag.corpus.database import Database, Row, row_mark
+from localrag.corpus.database import Database, row_mark
 from localrag.corpus.types import LawRow, Locator
 
 REFERS = "refers"
@@ -32,12 +32,23 @@ PUNISHES_A_BODY = "punishes-a-body"
 """A penal provision punishes the legal person behind such a breach."""
 BY_ORDER = "by-order"
 """Detail of a penal edge: only an order under the target defines the offence."""
+REQUIRES = "requires"
+"""A provision requires a licence or a notification under the target, or for it."""
 DEFINES = "defines"
 """A provision defines a term; see `Definition`."""
 
 REFERENCES = (REFERS, APPLIES, DELEGATES, DELEGATED_BY)
 """Kinds found in the citations of a text; other kinds add detail."""
-KINDS = (*REFERENCES, CARRIES_OUT, READS, CHANGES, PUNISHES, PUNISHES_A_BODY, DEFINES)
+KINDS = (
+    *REFERENCES,
+    CARRIES_OUT,
+    READS,
+    CHANGES,
+    PUNISHES,
+    PUNISHES_A_BODY,
+    REQUIRES,
+    DEFINES,
+)
 """All kinds."""
 
 
@@ -185,18 +196,6 @@ class Definition:
         return cls(edge.document_id, edge.source, edge.law_name, edge.start, edge.end, scope, aside)
 
 
-def subtree(path: str) -> tuple[str, str]:
-    """Bounds (from, up to but without) of a place and its inside, a range of an index.
-
-    In ASCII, ``/`` follows ``.`` and ``0`` follows ``/``.
-    """
-    if not path:
-        return "", "\U0010ffff"
-    if path.endswith("/"):
-        return path, f"{path[:-1]}0"
-    return path, f"{path}/"
-
-
 class Found(NamedTuple):
     """References and definitions of one document, by its key in the store."""
 
@@ -249,38 +248,10 @@ def replace(
     return references, definitions
 
 
-EDGES = (
-    'SELECT edges.key, states.id, edges.source, edges.start, edges."end", edges.kind, works.id,'
-    " edges.name, edges.target, edges.target_end, edges.detail, edges.document, edges.law,"
-    " edges.mark FROM edges JOIN states ON states.key = edges.document"
-    " LEFT JOIN works ON works.key = edges.law"
-)
-
-
 def _of_term(one: Definition) -> ReferenceRow:
     detail = json.dumps([one.scope, one.aside], ensure_ascii=False)
     place = one.locator.path
     return ReferenceRow(place, one.start, one.end, DEFINES, "", one.term, "", None, detail)
-
-
-def reference_of(database: Database, row: Row) -> Reference:
-    """Read a row of `EDGES`; a changed row is a StoreError."""
-    _, document, *said, of, to, mark = row
-    source, start, end, kind, law, name, target, target_end, detail = said
-    stored = (of, source, start, end, kind, to, name, target, target_end, detail)
-    database.require_marked(stored, mark, document)
-    return Reference(
-        document,
-        Locator.parse(source),
-        start,
-        end,
-        kind,
-        law or "",
-        name,
-        Locator.parse(target),
-        None if target_end is None else Locator.parse(target_end),
-        detail,
-    )
 
 
 def _write(

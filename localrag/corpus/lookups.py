@@ -9,7 +9,7 @@ from typing import Any
 from localrag.corpus.browsing import Derived
 from localrag.corpus.database import Database
 from localrag.corpus.knowledge import Knowledge
-from localrag.corpus.links import subtree
+from localrag.corpus.links import CHANGES
 from localrag.corpus.rows import (
     BLOCK,
     block_range,
@@ -26,11 +26,9 @@ from localrag.language import _
 class Lookups(Derived):
     """The reading half of `CorpusStore`; it never waits for a writer.
 
-    A law id finds the state in force on one day. An id with a date (``129AC0000000089@2020-04-01``)
-    finds that state on any day. Unless noted, unknown document ids are NotFoundErrors.
-
-    Attributes:
-        as_of: the day.
+    A law id finds the state in force on one day (`as_of`). An id with a date
+    (``129AC0000000089@2020-04-01``) finds that state on any day. Unless noted, unknown document ids
+    are NotFoundErrors.
     """
 
     def __init__(self, database: Database, as_of: date | None = None) -> None:
@@ -56,6 +54,14 @@ class Lookups(Derived):
             f"{INFO} FROM states WHERE work = ? ORDER BY shown_from", (self._work(work),)
         )
         return [info(self._db, row) for row in rows]
+
+    def works_to_come(self, until: str = "") -> list[str]:
+        """Ids of laws with a state coming into force after the shown day, up to `until`."""
+        return self._column(
+            "SELECT DISTINCT id FROM states WHERE kind = 'law' AND state > ?"
+            " AND (? = '' OR state <= ?) ORDER BY id",
+            (self.as_of.isoformat(), until, until),
+        )
 
     @property
     def has_states(self) -> bool:
@@ -174,6 +180,16 @@ class Lookups(Derived):
             wanted,
         )
         return (key for (key,) in rows)
+
+    def keys_inside(self, spans: Mapping[str, Iterable[tuple[int, int]]]) -> Iterator[int]:
+        """Yield index keys of the passages beginning in these spans of documents."""
+        for document_id, parts in spans.items():
+            for start, end in parts:
+                yield from self._column(
+                    "SELECT coalesce(indexed_as, key) FROM passages"
+                    " WHERE document = ? AND start >= ? AND start < ?",
+                    (self._require(document_id), start, end),
+                )
 
     def article_keys(self) -> Iterator[tuple[str, str, int]]:
         """Yield law id, path and index key of each article, in every state."""
@@ -335,10 +351,44 @@ class Lookups(Derived):
             f"SELECT {column} FROM passages WHERE document = ?"  # noqa: S608 - a fixed name
             " AND layer = (SELECT key FROM layers WHERE name = ?)"
             " AND locator >= ? AND locator < ? ORDER BY key",
-            (self._key(document_id), layer, *subtree(locator.path)),
+            (self._key(document_id), layer, *locator.bounds),
         )
 
     # Statutes
+
+    def changed_by(
+        self, passage: Passage, span: tuple[int, int] | None = None
+    ) -> tuple[Passage, ...]:
+        """The provisions that temporarily change a provision (当分の間).
+
+        Args:
+            passage: the provision, or one around it.
+            span: of the quotation, in characters of the law; None for all.
+
+        Returns:
+            Each provision once: its paragraph, or the smallest whole provision.
+        """
+        law_id, place = passage.document_id, passage.locator
+        if not place.article:
+            return ()
+        start, end = span or (passage.start, passage.end)
+        found: dict[str, Passage] = {}
+        for reference in self.references_to(
+            law_id, Locator(place.division, place.article), CHANGES
+        ):
+            source = reference.source
+            own = reference.document_id == law_id and source.article == place.article
+            if own and source.division == place.division:
+                continue
+            target = None if reference.target_end else self.at(law_id, reference.target)
+            if target is not None and (target.end <= start or end <= target.start):
+                continue
+            by = self.at(
+                reference.document_id, Locator(source.division, source.article, source.paragraph)
+            )
+            if by is not None:
+                found.setdefault(by.id, by)
+        return tuple(found.values())
 
     def laws(self) -> list[LawRow]:
         """List the names of all laws, in insertion order."""
@@ -425,7 +475,6 @@ class Lookups(Derived):
     def _passages_of(
         self, key: int, id_: str, layers: Collection[str] = ()
     ) -> Iterator[tuple[int, Passage]]:
-        """Yield keys and passages of a document, in some layers or all."""
         text = self._span(key, 0, None)
         of_layers = f" AND layers.name IN ({','.join('?' * len(layers))})" if layers else ""
         rows = self._db.rows(

@@ -111,17 +111,11 @@ StoredRow = tuple[Any, ...]
 
 @dataclass(frozen=True, slots=True)
 class DocumentRows:
-    """A document as table rows, cheap to send between processes.
+    """A document as table rows, cheap to send between processes."""
 
-    Attributes:
-        id: id of the work, with the date of the state if it has one (`state_id`).
-        work: id of the document outside the store.
-        state: ISO date of the state; "" without one.
-    """
-
-    id: str
-    work: str
-    state: str
+    id: str  # id of the work, with the date of the state if it has one (`state_id`)
+    work: str  # id of the document outside the store
+    state: str  # ISO date of the state; "" without one
     title: str
     kind: str
     source: str
@@ -371,11 +365,7 @@ def bare(folded: str) -> str:
 
 
 class FoldedText:
-    """A text in folded form, with positions in the original.
-
-    Attributes:
-        folded: as `fold` writes it; "" for a text of marks alone.
-    """
+    """A text as `fold` writes it, with positions in the original; "" for marks alone."""
 
     def __init__(self, text: str) -> None:
         normal, self._offsets = normalize_with_offsets(text)
@@ -407,7 +397,7 @@ class FoldedText:
         return not broken and piece.end not in self._inside
 
 
-class _Piece(NamedTuple):
+class _FoldedPiece(NamedTuple):
     """A span of normalised text as written: a number in digits, or one character."""
 
     written: str
@@ -415,19 +405,19 @@ class _Piece(NamedTuple):
     end: int
 
 
-def _pieces(modern: str) -> Iterator[_Piece]:
+def _pieces(modern: str) -> Iterator[_FoldedPiece]:
     position = 0
     for numeral in _NUMERAL.finditer(modern):
         yield from _characters(modern, position, numeral.start())
-        yield _Piece(_number(numeral[0]), *numeral.span())
+        yield _FoldedPiece(_number(numeral[0]), *numeral.span())
         position = numeral.end()
     yield from _characters(modern, position, len(modern))
 
 
-def _characters(modern: str, start: int, end: int) -> Iterator[_Piece]:
+def _characters(modern: str, start: int, end: int) -> Iterator[_FoldedPiece]:
     for position in range(start, end):
         if not _DROPPED.match(modern[position]):
-            yield _Piece(modern[position], position, position + 1)
+            yield _FoldedPiece(modern[position], position, position + 1)
 
 
 def _modern(normal: str) -> str:

@@ -90,17 +90,7 @@ def arrange(database: Database, work: int) -> None:
 
 @dataclass(frozen=True, slots=True)
 class DocumentInfo:
-    """The listing of a document; `characters` and `passages` are counts.
-
-    Attributes:
-        key: its number in the store.
-        state_id: its id with the date of its state, if it has one.
-        followed: first day of its next text; "" without one.
-        not_yet: whether its text is in force only after the shown day.
-        before_first: whether the corpus has no text for the shown day, although the law existed;
-            excludes `not_yet`.
-        old: whether its text is so old that the law may have been amended (`OLD_AFTER`).
-    """
+    """The listing of a document; `characters` and `passages` are counts."""
 
     key: int
     id: str
@@ -110,11 +100,12 @@ class DocumentInfo:
     characters: int
     passages: int
     metadata: Mapping[str, str]
-    state_id: str
-    followed: str
-    not_yet: bool
+    state_id: str  # its id with the date of its state, if it has one
+    followed: str  # first day of its next text; "" without one
+    not_yet: bool  # whether its text is in force only after the shown day
+    # whether the corpus has no text for the shown day, although the law existed; excludes `not_yet`
     before_first: bool
-    old: bool
+    old: bool  # whether its text is so old that the law may have been amended (`OLD_AFTER`)
 
     @property
     def omissions(self) -> tuple[Omission, ...]:
@@ -180,7 +171,7 @@ def _is_older(law_id: str, day: str) -> bool:
 # The text of a state
 
 
-class _Piece(NamedTuple):
+class _SharedPiece(NamedTuple):
     """Characters `start` to `end` of a text, stored from `at` in the blocks of `origin`."""
 
     start: int
@@ -188,9 +179,9 @@ class _Piece(NamedTuple):
     origin: int
     at: int
 
-    def cut(self, start: int, end: int) -> "_Piece":
+    def cut(self, start: int, end: int) -> "_SharedPiece":
         first, last = max(start, self.start), min(end, self.end)
-        return _Piece(first, last, self.origin, self.at + first - self.start)
+        return _SharedPiece(first, last, self.origin, self.at + first - self.start)
 
 
 def read_text(database: Database, key: int, start: int, end: int | None) -> str:
@@ -216,12 +207,12 @@ def write_text(database: Database, key: int, rows: DocumentRows, work: int) -> N
         write_blocks(database, key, rows.text)
         return
     own: list[str] = []
-    pieces: list[_Piece] = []
+    pieces: list[_SharedPiece] = []
     stored = position = 0
-    for copy in (*copies, _Piece(len(rows.text), len(rows.text), key, 0)):
+    for copy in (*copies, _SharedPiece(len(rows.text), len(rows.text), key, 0)):
         if position < copy.start:
             own.append(rows.text[position : copy.start])
-            pieces.append(_Piece(position, copy.start, key, stored))
+            pieces.append(_SharedPiece(position, copy.start, key, stored))
             stored += copy.start - position
         pieces += [copy] if copy.start < copy.end else []
         position = copy.end
@@ -299,7 +290,7 @@ def _make_whole(database: Database, key: int) -> None:
     write_blocks(database, key, text)
 
 
-def _copies(database: Database, rows: DocumentRows, other: int) -> Iterator[_Piece]:
+def _copies(database: Database, rows: DocumentRows, other: int) -> Iterator[_SharedPiece]:
     """Pieces of a text that equal another state: articles, and text between them."""
     old, new = read_text(database, other, 0, None), rows.text
     places = {
@@ -310,7 +301,7 @@ def _copies(database: Database, rows: DocumentRows, other: int) -> Iterator[_Pie
             (other, ARTICLES),
         )
     }
-    joined: list[_Piece] = []
+    joined: list[_SharedPiece] = []
     for start, end in _spans(rows.passages):
         at = places.get(new[start:end])
         if at is None or start == end:
@@ -321,7 +312,7 @@ def _copies(database: Database, rows: DocumentRows, other: int) -> Iterator[_Pie
             if between == start - last.end and old[at - between : at] == new[last.end : start]:
                 joined[-1] = last._replace(end=end)
                 continue
-        joined.append(_Piece(start, end, other, at))
+        joined.append(_SharedPiece(start, end, other, at))
     for copy in joined:
         stored = _pieces(database, other, copy.at, copy.at + copy.end - copy.start)
         if not stored:
@@ -341,10 +332,10 @@ def _spans(passages: Sequence[PassageRow]) -> Iterator[tuple[int, int]]:
             position = end
 
 
-def _pieces(database: Database, key: int, start: int, end: int | None) -> list[_Piece]:
+def _pieces(database: Database, key: int, start: int, end: int | None) -> list[_SharedPiece]:
     rows = database.rows(
         'SELECT start, "end", origin, at FROM pieces'
         ' WHERE document = ? AND "end" > ? AND (? IS NULL OR start < ?) ORDER BY start',
         (key, start, end, end),
     )
-    return [_Piece(*row).cut(start, row[1] if end is None else end) for row in rows]
+    return [_SharedPiece(*row).cut(start, row[1] if end is None else end) for row in rows]

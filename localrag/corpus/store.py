@@ -1,4 +1,4 @@
-"""The corpus store: one SQLite file that holds the truth of a corpus."""
+"""The corpus store: one SQLite file with the truth of a corpus."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, closing, contextmanager
@@ -61,39 +61,25 @@ _ORPHANS = {
 
 @dataclass(frozen=True, slots=True)
 class FileRecord:
-    """A file in the corpus.
+    """A file in the corpus."""
 
-    Attributes:
-        path: absolute, with forward slashes.
-        bytes: its size when it was read.
-        modified: its modification time then, in nanoseconds.
-        digest: of its content.
-        complete: False if the next `add` must read it again: interrupted, partly unreadable, or one
-            of its documents was removed.
-        line: the last stored line of an interrupted file; reading continues after it. 0 to start
-            over.
-    """
-
-    path: str
-    bytes: int
-    modified: int
-    digest: str
+    path: str  # absolute, with forward slashes
+    bytes: int  # its size when it was read
+    modified: int  # its modification time then, in nanoseconds
+    digest: str  # of its content
+    # False if the next `add` must read it again: interrupted, partly unreadable, or one of its
+    # documents was removed
     complete: bool = True
+    # the last stored line of an interrupted file; reading continues after it. 0 to start over
     line: int = 0
 
 
 class Origin(NamedTuple):
-    """The file of a stored document.
-
-    Attributes:
-        fingerprint: of the document.
-        path: of the file; "" without one.
-        met: whether the latest reading of the file has met the document.
-    """
+    """The file of a stored document."""
 
     fingerprint: str
-    path: str
-    met: bool
+    path: str  # of the file; "" without one
+    met: bool  # whether the latest reading of the file has met the document
 
 
 _COLUMNS = tuple(field.name for field in fields(FileRecord))
@@ -198,11 +184,8 @@ class CorpusStore(Lookups):
     """Documents and passages of one corpus, and the edges derived from them.
 
     Every write is one transaction; `transaction` groups several. See `Database` for the errors.
-    Unknown ids are NotFoundErrors, and documents that break the rules of the model InputErrors.
+    Unknown ids are NotFoundErrors, and documents breaking the rules of the model InputErrors.
     Each thread and process opens its own store.
-
-    Attributes:
-        files: the table of files.
     """
 
     def __init__(self, database: Database, as_of: date | None = None) -> None:
@@ -255,8 +238,8 @@ class CorpusStore(Lookups):
     def replace(self, document: Document | DocumentRows, *, file: str = "") -> None:
         """Replace the document with the same id and state.
 
-        Passages get new keys; indexes keep the old keys of unchanged passages. References from the
-        document are deleted until the next indexing.
+        Passages get new keys; indexes keep the old keys of unchanged passages. Its references go
+        until the next indexing.
         """
         rows = prepare(document) if isinstance(document, Document) else document
         with self._changing():
@@ -270,10 +253,7 @@ class CorpusStore(Lookups):
                 states.keep_indexed(self._db, key, known)
 
     def remove(self, document_id: str) -> None:
-        """Remove a document; adding its file again restores it.
-
-        A law id without a date removes all states of the law.
-        """
+        """Remove a document, or all states of a law; adding its file again restores it."""
         with self._changing():
             exact = self._exact(document_id)
             (work,) = self._column(
@@ -291,15 +271,9 @@ class CorpusStore(Lookups):
             states.arrange(self._db, work)
 
     def forget(self, document_ids: Iterable[str]) -> None:
-        """Remove documents and overwrite their content in the file.
+        """Remove documents and overwrite their content, also of earlier ones, in the file.
 
-        Content of documents removed earlier is overwritten too. A file loses its record with its
-        last document.
-
-        Raises:
-            NotFoundError: a document does not exist; nothing is removed.
-            BusyError: a long read in another process keeps the content alive.
-            StorageError: the disk has no room for a second copy of the file.
+        A file loses its record with its last document.
         """
         self._db.empty_log()
         self._db.write("PRAGMA secure_delete = ON")
@@ -369,10 +343,7 @@ class CorpusStore(Lookups):
         *,
         everything: bool,
     ) -> tuple[int, int]:
-        """Replace the edges of documents in one transaction; return their numbers.
-
-        With `everything`, edges of all other documents are deleted.
-        """
+        """Replace the edges of documents, or `everything`, in one step; return their numbers."""
         return links.replace(
             self._db,
             (links.Found(*one) for one in found),

@@ -37,21 +37,13 @@ ALIAS = "別名"
 
 @dataclass(frozen=True, slots=True)
 class Triple:
-    """One fact: subject, predicate, objects.
+    """One fact: subject, predicate, objects."""
 
-    Attributes:
-        subject: as its source names it, disambiguator included ("杏 (女優)").
-        predicate: "生年月日".
-        objects: at least one; several form a set ("1986年4月14日").
-        source: in words ("Wikidata Q1"); "" if the document itself says it.
-        date: ISO date of the state, as far as known ("2021-08-23", "2021", "").
-    """
-
-    subject: str
-    predicate: str
-    objects: tuple[str, ...]
-    source: str = ""
-    date: str = ""
+    subject: str  # as its source names it, disambiguator included ("杏 (女優)")
+    predicate: str  # "生年月日"
+    objects: tuple[str, ...]  # at least one; several form a set ("1986年4月14日")
+    source: str = ""  # in words ("Wikidata Q1"); "" if the document itself says it
+    date: str = ""  # ISO date of the state, as far as known ("2021-08-23", "2021", "")
 
     @property
     def text(self) -> str:
@@ -66,27 +58,18 @@ class Locator:
     Statutes use the first five fields. Numbers are strings with branches joined by an underscore:
     第二十七条の三十六 is ``27_36``. A deleted range keeps both ends (``55:63``). Other documents
     use `section` and `page`.
-
-    Attributes:
-        division: "" for main provisions; ``suppl1``, ``suppl2`` … for supplementary provisions
-            (附則) and ``appendix1`` … for appendices (別表, 様式), in file order; ``preamble`` or
-            ``enact`` before the first article.
-        article: article number; "" outside any article.
-        paragraph: paragraph number (項); ``1`` also if the article has only one.
-        item: item number (号) with branches: 第一号の二 is ``1_2``.
-        subitem: subitem numbers from the outermost in, joined by dots: イ(2) is ``1.2``.
-        section: heading path of another document, joined by `` > ``.
-        page: page of another document, from 1; 0 if unknown.
-        confidence: mean confidence of OCR on the page, 0 to 1, two decimals; None without OCR.
     """
 
+    # "" for main provisions. In file order, ``suppl1`` … for supplementary provisions (附則) and
+    # ``appendix1`` … for appendices (別表, 様式). ``preamble`` or ``enact`` before article 1
     division: str = ""
-    article: str = ""
-    paragraph: str = ""
-    item: str = ""
-    subitem: str = ""
-    section: str = ""
-    page: int = 0
+    article: str = ""  # article number; "" outside any article
+    paragraph: str = ""  # paragraph number (項); ``1`` also if the article has only one
+    item: str = ""  # item number (号) with branches: 第一号の二 is ``1_2``
+    subitem: str = ""  # subitem numbers from the outermost in, joined by dots: イ(2) is ``1.2``
+    section: str = ""  # heading path of another document, joined by `` > ``
+    page: int = 0  # page of another document, from 1; 0 if unknown
+    # mean confidence of OCR on the page, 0 to 1, two decimals; None without OCR
     confidence: float | None = None
 
     @property
@@ -100,6 +83,19 @@ class Locator:
         else:
             place = f"{self.article}.{self.paragraph}" if self.paragraph else self.article
         return f"{self.division}/{place}" if self.division else place
+
+    @property
+    def bounds(self) -> tuple[str, str]:
+        """Bounds (from, up to but without) of a place and its inside, a range of an index.
+
+        In ASCII, ``/`` follows ``.`` and ``0`` follows ``/``.
+        """
+        path = self.path
+        if not path:
+            return "", "\U0010ffff"
+        if path.endswith("/"):
+            return path, f"{path[:-1]}0"
+        return path, f"{path}/"
 
     @classmethod
     def parse(cls, path: str) -> "Locator":
@@ -139,64 +135,42 @@ def _parsed(path: str) -> Locator:
 
 @dataclass(frozen=True, slots=True)
 class Section:
-    """A heading of a document and its span, for outlines.
+    """A heading of a document and its span, for outlines."""
 
-    Attributes:
-        depth: 1 for the outermost level.
-        title: as printed ("第二章の二　公開買付けに関する開示").
-        start, end: span in the document text, in characters.
-    """
-
-    depth: int
-    title: str
-    start: int
+    depth: int  # 1 for the outermost level
+    title: str  # as printed ("第二章の二　公開買付けに関する開示")
+    start: int  # start, end: span in the document text, in characters
     end: int
 
 
 @dataclass(frozen=True, slots=True)
 class Passage:
-    """The unit of retrieval: a piece of a document, or a text derived from one.
+    """The unit of retrieval: a piece of a document, or a text derived from one."""
 
-    Attributes:
-        id: ``<document id>#<place>``, e.g. ``323AC0000000025#27_36.1``. Unique in the corpus, and
-            stable if the document is added again.
-        document_id: the document it belongs to.
-        layer: the set of passages it belongs to.
-        text: searched and quoted.
-        header: the place in words, kept apart from the text ("金融商品取引法 第二十七条の三十六
-            第一項").
-        locator: the place in numbers.
-        start, end: span in the document text. In layers made by readers, ``document.text[start:end]
-            == text``.
-        source_id: in layers made by a model, the passage it was made from.
-        triple: in the layer `TRIPLES`, the fact; else None.
-    """
-
+    # ``<document id>#<place>``, e.g. ``323AC0000000025#27_36.1``. Unique in the corpus, and stable
+    # if the document is added again
     id: str
     document_id: str
-    layer: str
-    text: str
+    layer: str  # the set of passages it belongs to
+    text: str  # searched and quoted
+    # the place in words, kept apart from the text ("金融商品取引法 第二十七条の三十六 第一項")
     header: str
-    locator: Locator
+    locator: Locator  # the place in numbers
+    # start, end: span in the document text. In layers made by readers, ``document.text[start:end]
+    # == text``
     start: int
     end: int
-    source_id: str = ""
-    triple: Triple | None = None
+    source_id: str = ""  # in layers made by a model, the passage it was made from
+    triple: Triple | None = None  # in the layer `TRIPLES`, the fact; else None
 
 
 @dataclass(frozen=True, slots=True)
 class Omission:
-    """Parts of a file that were not read, or were read and need a remark.
+    """Parts of a file not read, or read with a remark."""
 
-    Attributes:
-        what: plural noun ("pictures"), always the same words; a message marked with `N_`.
-        count: number of parts.
-        in_text: whether the text has them ("tracked insertions", "pages read by OCR").
-    """
-
-    what: str
+    what: str  # plural noun ("pictures"), always the same words; a message marked with `N_`
     count: int = 1
-    in_text: bool = False
+    in_text: bool = False  # whether the text has them ("tracked insertions", "pages read by OCR")
 
 
 OMISSIONS = "omissions"
@@ -216,29 +190,21 @@ def omissions_of(metadata: Mapping[str, str]) -> tuple[Omission, ...]:
 
 @dataclass(frozen=True, slots=True)
 class Document:
-    """One source: a law, an encyclopaedia page, a file.
+    """One source: a law, an encyclopaedia page, a file."""
 
-    Attributes:
-        id: unique in the corpus; the law id for statutes.
-        title: as printed ("金融商品取引法").
-        kind: ``law``, or the format of the file; see `KINDS`.
-        text: the full text; every span refers to it.
-        source: the file, with ``!member`` in a zip or ``:line`` in JSON lines.
-        passages, sections: in reading order; passages layer by layer.
-        metadata: of statutes ``law_num`` (昭和二十三年法律第二十五号), ``law_type`` (see `KINDS`),
-            ``promulgated`` and ``date`` (ISO dates, the second of the state), ``amending_law`` (law
-            id), ``abbreviations`` (comma-separated), ``field``.
-        omissions: set by readers only; stored in the metadata (`omissions_of`).
-    """
-
-    id: str
-    title: str
-    kind: str
-    text: str
-    source: str
+    id: str  # unique in the corpus; the law id for statutes
+    title: str  # as printed ("金融商品取引法")
+    kind: str  # ``law``, or the format of the file; see `KINDS`
+    text: str  # the full text; every span refers to it
+    source: str  # the file, with ``!member`` in a zip or ``:line`` in JSON lines
+    # passages, sections: in reading order; passages layer by layer
     passages: tuple[Passage, ...] = ()
     sections: tuple[Section, ...] = ()
+    # of statutes ``law_num`` (昭和二十三年法律第二十五号), ``law_type`` (see `KINDS`), ``field``.
+    # ISO dates: ``promulgated``, ``date`` (of the state). ``amending_law`` (law id).
+    # ``abbreviations`` (comma-separated)
     metadata: Mapping[str, str] = field(default_factory=dict)
+    # set by readers only; stored in the metadata (`omissions_of`)
     omissions: tuple[Omission, ...] = ()
 
 
@@ -407,3 +373,12 @@ def _spellings(name: str, words: Mapping[str, str]) -> tuple[str, ...]:
     if name not in words:
         return (name,)
     return (name, *in_every_language(words[name]), *_ALSO_CALLED.get(name, ()))
+
+
+_CAPTION = re.compile(r"（([^（）]+)）$")
+
+
+def caption_of(header: str) -> str:
+    """The caption of an article from its header (詐欺 in 刑法 第二百四十六条（詐欺）), or ""."""
+    caption = _CAPTION.search(header)
+    return caption[1] if caption else ""

@@ -113,7 +113,7 @@ class CorpusPaths:
     def identity(self) -> tuple[int, int] | None:
         """Device and inode of the store; None if there is none.
 
-        A removed or replaced corpus stays readable to processes that have the old file open.
+        A removed or replaced corpus stays readable to processes with the old file open.
         """
         try:
             status = self.store.stat()
@@ -122,11 +122,7 @@ class CorpusPaths:
         return status.st_dev, status.st_ino
 
     def require(self) -> None:
-        """Check that the corpus exists, without touching it.
-
-        Raises:
-            NotFoundError: there is no such corpus.
-        """
+        """Check that the corpus exists, without touching it. Raises `NotFoundError`."""
         if not self.store.exists():
             raise NotFoundError(
                 N_("There is no corpus {name!r}."),
@@ -137,20 +133,16 @@ class CorpusPaths:
 
 @dataclass(frozen=True, slots=True)
 class Workspace:
-    """A workspace folder; may be missing.
-
-    Attributes:
-        home: its absolute path.
-    """
+    """A workspace folder; may be missing."""
 
     home: Path
 
     @classmethod
     def locate(cls, home: Path | None = None) -> Self:
-        """Find the workspace: `home`, else ``LOCALRAG_HOME``, else the user's data folder.
+        """Find the workspace, or where it will be.
 
-        Raises:
-            UsageError: the path names a user who does not exist, or is not valid Unicode.
+        `home`, else ``LOCALRAG_HOME``, else the user's data folder. Raises `UsageError` if the path
+        names a user who does not exist, or is not valid Unicode.
         """
         chosen = home or os.environ.get(HOME_VARIABLE)
         if not chosen:
@@ -198,7 +190,7 @@ class Workspace:
 
     @property
     def searches(self) -> Path:
-        """Folder of the searches that a model wrote; may be missing."""
+        """Folder of the searches written by a model; may be missing."""
         return self.home / "searches"
 
     @property
@@ -228,13 +220,7 @@ class Workspace:
     def init(self) -> bool:
         """Make the folder and a commented settings file, in the language in use.
 
-        Existing files stay; their modes are corrected.
-
-        Returns:
-            Whether anything was made.
-
-        Raises:
-            StorageError: the folder cannot be made or written.
+        Existing files stay; their modes are corrected. Returns whether anything was made.
         """
         folders = [self.home, self.models, self.runs, self.home / "corpora", self.home / "indexes"]
         try:
@@ -255,11 +241,7 @@ class Workspace:
         return bool(missing)
 
     def require(self) -> Self:
-        """Return the workspace if it exists.
-
-        Raises:
-            WorkspaceError: there is none, or the path is not a folder.
-        """
+        """Return the workspace if it exists. Raises `WorkspaceError`."""
         try:
             exists, is_folder = self.home.exists(), self.home.is_dir()
         except OSError as error:
@@ -286,11 +268,7 @@ class Workspace:
         return self
 
     def corpus(self, name: str) -> CorpusPaths:
-        """The paths of the corpus of this name, which may be missing.
-
-        Raises:
-            UsageError: the name is not possible for a folder on every system.
-        """
+        """The paths of the corpus of this name, which may be missing. Raises `UsageError`."""
         if not _possible(name):
             raise UsageError(
                 N_("{name!r} cannot be the name of a corpus."),
@@ -307,10 +285,7 @@ class Workspace:
         )
 
     def corpora(self) -> list[str]:
-        """List the names of the corpora that exist, sorted.
-
-        Folders with impossible names (copies made by hand) are ignored.
-        """
+        """List the names of the corpora, sorted; folders with impossible names are ignored."""
         names = (path.parent.name for path in self.home.glob("corpora/*/corpus.sqlite"))
         return sorted(filter(_possible, names))
 
@@ -349,10 +324,8 @@ def collect(
 ) -> dict[str, tuple[object, str]]:
     """Collect values with the names of their sources, by dotted key; arguments as `config.load`.
 
-    Keys and values are not validated here; `config` does that.
-
-    Raises:
-        ConfigError: a file is not TOML, or a corpus has settings other than retrieval.
+    `config` validates keys and values. Raises `ConfigError` if a file is not TOML, or a corpus has
+    settings other than retrieval.
     """
     found: dict[str, tuple[object, str]] = {}
     for key, value in _flatten(_read(workspace.settings)):
@@ -370,11 +343,7 @@ def collect(
 
 
 def parse_assignments(assignments: Iterable[str]) -> dict[str, str]:
-    """Read the flags ``--set KEY=VALUE``: settings by dotted key.
-
-    Raises:
-        UsageError: a flag is not an assignment.
-    """
+    """Read the flags ``--set KEY=VALUE``: settings by dotted key. Raises `UsageError`."""
     overrides = {}
     for assignment in assignments:
         key, equals, value = assignment.partition("=")
@@ -391,13 +360,8 @@ def parse_assignments(assignments: Iterable[str]) -> dict[str, str]:
 def change_setting(workspace: HasSettings, key: str, value: str | int | float | bool) -> None:
     """Write a value into the settings file of a workspace; comments stay.
 
-    Args:
-        workspace: the owner of the file.
-        key: with dots, ``retrieval.k``; not validated here.
-        value: a line of text, a number, true or false.
-
-    Raises:
-        ConfigError: the file cannot be read or written, or its layout does not allow the change.
+    Keys have dots and are not validated. Raises `ConfigError` if the layout does not allow the
+    change.
     """
     from localrag.corpus.durable import replace_text
 
@@ -490,14 +454,10 @@ WRITER_LOCK = "writer.lock"
 
 @contextmanager
 def writing(paths: CorpusPaths) -> Iterator[None]:
-    """Hold the lock for writing a corpus and its indexes.
+    """Hold the lock for writing a corpus and its indexes; raises `BusyError`.
 
     The system frees it when the process ends. A file beside it notes the holder, because some
     systems cannot read a locked file.
-
-    Raises:
-        BusyError: another process holds it; names the process.
-        StorageError: the folder of the corpus cannot be written.
     """
     folder = paths.store.parent
     holder = folder / "writer.json"

@@ -2,7 +2,8 @@
 
 The command line makes its options from these models, HTTP and MCP their schemas. `Corpus.search`
 and `Corpus.ask` take the filters as keywords, the OpenAI protocol takes them in its field
-``localrag``. To add a filter, add a field to `Filtered` and use it in `Filtered.filters`.
+``localrag``. To add a filter, add a field to `Filtered`: `CliOption` gives its spelling, `Narrows`
+its effect.
 
 A call is data: it names a corpus and words that are looked up. Nothing of it reaches a path or a
 query parser.
@@ -10,10 +11,10 @@ query parser.
 
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from datetime import date
 from functools import cache
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, Self
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, Self, get_args
 
 from localrag.errors import UsageError
 from localrag.language import N_
@@ -25,19 +26,19 @@ if TYPE_CHECKING:
     from pydantic_core import CoreSchema
 
     from localrag.corpus.store import CorpusStore
-    from localrag.search.types import Filters, Query
+    from localrag.corpus.types import Label
+    from localrag.search.types import Filters, Query, Span
 
 MOST_BEFORE = 50
 """Earlier questions that a call may name."""
 
 
 @dataclass(frozen=True)
-class Typed:
+class CliOption:
     """The spelling of a field on the command line; other fields are not there.
 
     Attributes:
-        metavar: word for the value.
-        names: names of the option; none for an argument.
+        names: of an option; none for an argument.
         help: text of the command line, if it differs from the description.
         most: largest number, if the command line allows a larger one.
         words: join several words to one text.
@@ -50,6 +51,54 @@ class Typed:
     most: int | None = None
     words: bool = False
     stdin: bool = False
+
+
+@dataclass(frozen=True)
+class Narrows:
+    """The effect of a filter.
+
+    Attributes:
+        field: the field of `Filters` with its values.
+        read: the values in a corpus; raises LocalragError for an unknown one.
+    """
+
+    field: str
+    read: "Callable[[CorpusStore, Any], Any]"
+
+
+def _documents(store: "CorpusStore", laws: tuple[str, ...]) -> tuple[str, ...]:
+    from localrag.search.contents import spans_called
+
+    return tuple(dict.fromkeys(of.document_id for law in laws for of in spans_called(store, law)))
+
+
+def _parts(store: "CorpusStore", laws: tuple[str, ...]) -> "tuple[Span, ...]":
+    from localrag.search.contents import spans_called
+
+    return tuple(of for law in laws for of in spans_called(store, law) if of.end >= 0)
+
+
+def _law_types(store: "CorpusStore", names: tuple[str, ...]) -> tuple[str, ...]:
+    from localrag.search.finding import law_types_called
+
+    return law_types_called(store, names)
+
+
+def _layers(store: "CorpusStore", names: tuple[str, ...]) -> tuple[str, ...]:  # noqa: ARG001
+    from localrag.search.finding import layers_called
+
+    return layers_called(names)
+
+
+def _iso(store: "CorpusStore", day: date) -> str:  # noqa: ARG001 - a day is the same in each corpus
+    return day.isoformat()
+
+
+def _labels(store: "CorpusStore", texts: tuple[str, ...]) -> "tuple[Label, ...]":  # noqa: ARG001
+    from localrag.corpus.facets import read_label, read_labels
+
+    # Refuse an empty label: it would search everything.
+    return tuple(label for text in texts for label in read_labels(text) or (read_label(text),))
 
 
 class _Read:
@@ -143,11 +192,11 @@ class Call:
     __pydantic_config__: ClassVar[dict[str, object]] = {"extra": "forbid", "strict": True}
 
     corpus: Annotated[
-        str, Bounds(max_length=64), OR_NULL, Typed(metavar="NAME", names=("--corpus", "-c"))
+        str, Bounds(max_length=64), OR_NULL, CliOption(metavar="NAME", names=("--corpus", "-c"))
     ] = _field("", description="Name of the corpus; without it, the setting corpus.")
     as_of: Annotated[
         Day | None,
-        Typed(
+        CliOption(
             metavar="DATE",
             names=("--as-of",),
             help="The law as of this day (2020-04-01, 令和2年4月1日); without it "
@@ -169,53 +218,67 @@ class Call:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Filtered(Call):
-    """Filters, for every call that searches."""
+    """Filters, for every searching call."""
 
-    law: Annotated[_Several, Typed(metavar="LAW", names=("--law",))] = _field(
-        (), description="Only these laws: ids, titles or abbreviations."
+    law: Annotated[
+        _Several,
+        CliOption(metavar="LAW", names=("--law",)),
+        Narrows("documents", _documents),
+        Narrows("parts", _parts),
+    ] = _field(
+        (),
+        description="Only these laws, parts or articles: 民法, 民法第一編第七章, 民法709〜724条.",
     )
-    type: Annotated[_Several, Typed(metavar="TYPE", names=("--type",))] = _field(
+    type: Annotated[
+        _Several, CliOption(metavar="TYPE", names=("--type",)), Narrows("law_types", _law_types)
+    ] = _field(
         (),
         description="Only laws of these types: Act (法律), CabinetOrder (政令), "
         "MinisterialOrdinance …",
     )
-    layer: Annotated[_Layers, Typed(metavar="LAYER", names=("--layer",))] = _field(
-        (), description="Only these layers: articles, passages or triples."
-    )
-    date_from: Annotated[Day | None, Typed(metavar="DATE", names=("--from",))] = _field(
-        None, description="Only texts of this day or later."
-    )
-    date_to: Annotated[Day | None, Typed(metavar="DATE", names=("--to",))] = _field(
-        None, description="Only texts of this day or earlier."
-    )
-    where: Annotated[_Labels, Typed(metavar="KEY=VALUE", names=("--where",))] = _field(
+    layer: Annotated[
+        _Layers, CliOption(metavar="LAYER", names=("--layer",)), Narrows("layers", _layers)
+    ] = _field((), description="Only these layers: articles, passages or triples.")
+    date_from: Annotated[
+        Day | None, CliOption(metavar="DATE", names=("--from",)), Narrows("date_from", _iso)
+    ] = _field(None, description="Only texts of this day or later.")
+    date_to: Annotated[
+        Day | None, CliOption(metavar="DATE", names=("--to",)), Narrows("date_to", _iso)
+    ] = _field(None, description="Only texts of this day or earlier.")
+    where: Annotated[
+        _Labels, CliOption(metavar="KEY=VALUE", names=("--where",)), Narrows("where", _labels)
+    ] = _field(
         (),
         description="Only documents with this label: kind=Act or kind=法律, ministry=総務省, "
         "chapter=罰則. Values of one key are alternatives. `overview` lists the labels.",
     )
 
     def filters(self, store: "CorpusStore") -> "Filters":
-        """The filters as a corpus knows them; raises as `localrag.search.finding.filters_of`."""
-        from localrag.search.finding import filters_of
+        """The filters as a corpus knows them; raises UsageError, NotFoundError."""
+        from localrag.search.types import NO_FILTERS
 
-        return filters_of(
-            store,
-            laws=self.law,
-            law_types=self.type,
-            layers=self.layer,
-            date_from=self.date_from.isoformat() if self.date_from else "",
-            date_to=self.date_to.isoformat() if self.date_to else "",
-            where=self.where,
-        )
+        values: dict[str, Any] = {}
+        for name, narrows in _narrowing(type(self)):
+            if given := getattr(self, name):
+                read = narrows.read(store, given)
+                values[narrows.field] = values.get(narrows.field, type(read)()) + read
+        return replace(NO_FILTERS, **values)
+
+
+def _narrowing(call: type[Filtered]) -> list[tuple[str, Narrows]]:
+    """The filters of a call with their names."""
+    return [
+        (one.name, mark)
+        for one in fields(call)
+        for mark in get_args(one.type)
+        if isinstance(mark, Narrows)
+    ]
 
 
 def filtered(given: Mapping[str, object]) -> Filtered:
-    """Read filters by name, as Python gives them; a text counts as a list of one.
-
-    Raises:
-        UsageError: a name or a value is wrong.
-    """
-    known = {one.name: one for one in fields(Filtered)[len(fields(Call)) :]}
+    """Read filters by name, as Python gives them; a text is a list of one. Raises UsageError."""
+    narrowing = dict(_narrowing(Filtered))
+    known = {one.name: one for one in fields(Filtered) if one.name in narrowing}
     values: dict[str, object] = {}
     for name, value in given.items():
         if name not in known:
@@ -244,7 +307,7 @@ class SearchCall(Filtered):
 
     query: Annotated[
         _Question,
-        Typed(
+        CliOption(
             metavar="QUERY",
             help="Words or a question; several words are joined; - reads standard input.",
             words=True,
@@ -253,7 +316,7 @@ class SearchCall(Filtered):
     ] = _field(description="Words or a question.")
     k: Annotated[
         Annotated[int, Bounds(ge=1, le=100), WHOLE] | None,
-        Typed(metavar="N", names=("-k",), most=1_000),
+        CliOption(metavar="N", names=("-k",), most=1_000),
     ] = _field(None, description="Number of passages; without it, the setting retrieval.k.")
 
     def as_query(self, store: "CorpusStore") -> "Query":
@@ -269,7 +332,7 @@ class AskCall(Filtered):
 
     question: Annotated[
         _Question,
-        Typed(
+        CliOption(
             metavar="QUESTION",
             help="The question; several words are joined; - reads standard input.",
             words=True,
@@ -280,7 +343,7 @@ class AskCall(Filtered):
         tuple[_Written, ...],
         Bounds(max_length=10),
         OR_NULL,
-        Typed(metavar="TEXT", names=("--option",)),
+        CliOption(metavar="TEXT", names=("--option",)),
     ] = _field(
         (),
         description="Options of a multiple-choice question, for methods choosing between options.",
@@ -289,7 +352,7 @@ class AskCall(Filtered):
         tuple[_Question, ...],
         Bounds(max_length=MOST_BEFORE),
         OR_NULL,
-        Typed(metavar="QUESTION", names=("--after",)),
+        CliOption(metavar="QUESTION", names=("--after",)),
     ] = _field((), description="Earlier questions, oldest first; this one may refer to them.")
     model: Annotated[bool, OR_NULL] = _field(
         True, description="Let the model of the settings write, if there is one; else quote only."
@@ -315,7 +378,7 @@ class ShowCall(Call):
 
     citation: Annotated[
         _Written,
-        Typed(
+        CliOption(
             metavar="CITATION",
             help="A citation as you would write it, the id of a passage or a document, or the name "
             "of a subject of triples.",
@@ -332,7 +395,7 @@ class ShowCall(Call):
         str,
         Bounds(max_length=2_000),
         OR_NULL,
-        Typed(metavar="CITATION", names=("--as-read-by",)),
+        CliOption(metavar="CITATION", names=("--as-read-by",)),
     ] = _field("", description="Show the text with the words replaced by this provision (読替え).")
 
 
@@ -347,8 +410,35 @@ class ResolveCall(Call):
 class HistoryCall(Call):
     """Show the states of a provision, and what changed in each."""
 
-    citation: Annotated[_Written, Typed(metavar="CITATION", words=True)] = _field(
+    citation: Annotated[_Written, CliOption(metavar="CITATION", words=True)] = _field(
         description="A provision, as you would cite it."
+    )
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class AffectedCall(Call):
+    """List the provisions citing, applying, implementing or punishing a provision or a law."""
+
+    citation: Annotated[_Written, CliOption(metavar="CITATION", words=True)] = _field(
+        description="A provision or a law, as you would cite it."
+    )
+    depth: Annotated[
+        int, Bounds(ge=1, le=5), WHOLE, OR_NULL, CliOption(metavar="N", names=("--depth",))
+    ] = _field(1, description="Follow the references over this many steps.")
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class PendingCall(Call):
+    """List amendments not yet in force, or the citations of a text changed by them."""
+
+    text: Annotated[str, Bounds(max_length=100_000), OR_NULL] = _field(
+        "", description="A text; without it, the amendments themselves are listed."
+    )
+    law: Annotated[
+        str, Bounds(max_length=200), OR_NULL, CliOption(metavar="LAW", names=("--law",))
+    ] = _field("", description="Only this law: id, title or abbreviation.")
+    until: Annotated[Day | None, CliOption(metavar="DATE", names=("--until",))] = _field(
+        None, description="Only up to this day."
     )
 
 
@@ -356,11 +446,13 @@ class HistoryCall(Call):
 class DiffCall(Call):
     """Compare the states of a law on two days."""
 
-    law: Annotated[_Written, Typed(metavar="LAW")] = _field(
+    law: Annotated[_Written, CliOption(metavar="LAW")] = _field(
         description="Title, abbreviation or id of a law."
     )
-    before: Annotated[Day, Typed(metavar="DATE")] = _field(description="A day, such as 2015-12-27.")
-    after: Annotated[Day, Typed(metavar="DATE")] = _field(description="Another day.")
+    before: Annotated[Day, CliOption(metavar="DATE")] = _field(
+        description="A day, such as 2015-12-27."
+    )
+    after: Annotated[Day, CliOption(metavar="DATE")] = _field(description="Another day.")
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

@@ -65,16 +65,8 @@ class Entered:
 def enter(folder: Path, home: Path, before: Bundle | None, tell: Tell) -> Entered:
     """Bring the contents of a bundle into a workspace, each once, and try the installation.
 
-    A stopped run goes on.
-
-    Args:
-        folder: the checked bundle.
-        home: the workspace; may be missing.
-        before: the former bundle.
-        tell: gets the progress.
-
-    Raises:
-        LocalragError: a part cannot be added, or the sample question is not answered.
+    A stopped run goes on. `before` is the former bundle. Raises LocalragError, also if the sample
+    question is not answered.
     """
     bundle = manifest_of(folder)
     session = Session(Workspace(home))
@@ -169,7 +161,7 @@ def _sources(session: Session, folder: Path, bundle: Bundle, tell: Tell) -> Iter
 def _unentered(
     folder: str, session: Session, bundle: Bundle
 ) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Files of a folder of the bundle that are not in the workspace yet."""
+    """Files of a folder of the bundle, new to the workspace."""
     noted = _entered_before(session)
     known = set(noted.read_text(encoding="ascii").split()) if noted.exists() else set()
     for path, file in bundle.below(folder):
@@ -189,14 +181,10 @@ def _entered_before(session: Session) -> Path:
 
 
 def _tried(session: Session, failed: list[str]) -> str:
-    """The citation of the answer to the sample question.
+    """The citation of the answer to the sample question; raises WorkspaceError.
 
-    Args:
-        session: its workspace; the owner's settings for searches are not used.
-        failed: gets the failures of models; the question is then asked without them.
-
-    Raises:
-        WorkspaceError: there is no answer.
+    The owner's settings for searches are not used. `failed` gets the failures of models; the
+    question is then asked without them.
     """
     try:
         for settings in (_AS_SET, _AS_SET | _WITHOUT_MODELS):
@@ -228,7 +216,7 @@ def _packages(bundle: Bundle | None) -> dict[str, str]:
 
 
 def _main(folder: Path, home: Path, before: Path) -> int:
-    """The process that the installer starts."""
+    """The process started by the installer."""
     language.use(language.of_environment())
 
     def tell(line: str) -> None:

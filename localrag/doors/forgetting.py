@@ -36,7 +36,7 @@ _CHUNK = 1 << 20
 
 
 def forget_searches(workspace: Workspace) -> None:
-    """Forget the searches that models wrote; they are written again when needed.
+    """Forget the searches written by models; they are written again when needed.
 
     Every other function here does so too, because these searches repeat questions in other words.
 
@@ -47,12 +47,7 @@ def forget_searches(workspace: Workspace) -> None:
 
 
 def forget_conversation(workspace: Workspace, conversation: int) -> None:
-    """Forget a conversation with all its turns.
-
-    Raises:
-        NotFoundError: there is no conversation of this number.
-        StorageError: the disk is full or cannot be written.
-    """
+    """Forget a conversation with all its turns; raises NotFoundError, StorageError."""
     if not workspace.conversations.exists():
         raise NotFoundError(N_("There is no conversation yet."))
     forget_searches(workspace)
@@ -70,13 +65,8 @@ def forget_conversation(workspace: Workspace, conversation: int) -> None:
 def forget_corpus(workspace: Workspace, corpus: str) -> list[Path]:
     """Forget a corpus with its index, its vectors, its layers and its settings.
 
-    Returns:
-        Files of batch answers that quote it and stay.
-
-    Raises:
-        NotFoundError: there is no such corpus.
-        BusyError: another process is writing to it.
-        StorageError: a file cannot be removed.
+    Returns the files of batch answers with quotations from it; they stay. Raises NotFoundError,
+    BusyError, StorageError.
     """
     batches = [batch for batch in registry.known(workspace) if batch.corpus == corpus]
     quoted = [path for one in batches for path in (one.out, *BatchFolder(one.out).documents())]
@@ -91,8 +81,8 @@ class Forgotten:
 
     Attributes:
         documents: their ids, with all states of a law.
-        rows: rows of derived layers that are deleted too.
-        stays: what quotes them and stays: batch answers, runs, numbers of conversations.
+        rows: deleted rows of derived layers.
+        stays: quoting batch answers, runs, and numbers of conversations.
     """
 
     documents: tuple[str, ...]
@@ -105,14 +95,9 @@ def forget_documents(
 ) -> Forgotten:
     """Forget documents of a corpus, and traces of removed documents.
 
-    The indexes of the corpus and its layers are deleted as a whole, because their files mix the
-    words of all documents. The undo data of the last update is deleted too.
-
-    Args:
-        workspace: of the corpus.
-        corpus: its name.
-        names: ids of documents or names of laws; none to wipe removed ones only.
-        dry_run: only report.
+    The indexes of the corpus and its layers are deleted as a whole: they mix the words of all
+    documents. The undo data of the last update is deleted too. `names` are ids of
+    documents or names of laws; none to wipe removed ones only. `dry_run` only reports.
 
     Raises:
         NotFoundError: there is no such corpus or document; nothing is removed.
@@ -141,12 +126,7 @@ def forget_documents(
 
 
 def _document_called(store: CorpusStore, name: str) -> str:
-    """The id of a document, from its id or the title of a law.
-
-    Raises:
-        NotFoundError: there is no such document.
-        UsageError: there are several.
-    """
+    """The id of a document, from its id or the title of a law; raises NotFoundError, UsageError."""
     try:
         return store.document(name).id
     except NotFoundError:
@@ -176,7 +156,7 @@ def _forget_rows(place: CorpusPaths, documents: Collection[str], layer: DerivedL
 
 
 def _quoting(workspace: Workspace, documents: Collection[str]) -> Iterator[Path | int]:
-    """Batch answers, files of runs and conversations that quote documents."""
+    """Batch answers, files of runs and conversations with quotations of documents."""
     if not documents:
         return
     marks = [json.dumps(id_, ensure_ascii=False)[1:-1].encode() + b"#" for id_ in documents]
@@ -204,12 +184,7 @@ def _holds(path: Path, marks: Sequence[bytes]) -> bool:
 
 
 def set_aside(workspace: Workspace, place: Path) -> list[Path]:
-    """Former workspaces, set aside by a restore, that contain a path.
-
-    Args:
-        workspace: they are beside it.
-        place: a file or folder of it, which may be missing there.
-    """
+    """Former workspaces, set aside by a restore, with this file or folder in them."""
     home = workspace.home
     if not place.is_relative_to(home):
         return []
@@ -220,10 +195,8 @@ def set_aside(workspace: Workspace, place: Path) -> list[Path]:
 def forget_run(workspace: Workspace, run: str) -> None:
     """Forget a run: a batch by its file of answers, others by their folder below ``runs``.
 
-    Args:
-        workspace: of the run.
-        run: the file of answers (the rows, or one made from them), ``eval/DATASET/NAME`` or
-            ``optimize/NAME``. Answers of an evaluation are deleted unless another one uses them.
+    `run` is the file of answers (the rows, or one made from them), ``eval/DATASET/NAME`` or
+    ``optimize/NAME``. Answers of an evaluation are deleted unless another one uses them.
 
     Raises:
         NotFoundError: there is no such run.
@@ -260,7 +233,7 @@ def forget_run(workspace: Workspace, run: str) -> None:
 
 
 def _own_answers(workspace: Workspace, run: Path) -> set[Path]:
-    """The folders of answers that only this evaluation uses."""
+    """The folders of answers used by this evaluation only."""
     own: set[Path] = set()
     others: set[Path] = set()
     for folder, found in recorded(workspace):

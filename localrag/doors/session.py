@@ -19,7 +19,8 @@ from localrag.text.progress import Progress, ignore
 
 if TYPE_CHECKING:
     from localrag.answer.types import Answer, Watch
-    from localrag.check import CheckReport
+    from localrag.check import CheckedSource, CheckReport
+    from localrag.check.pending import Upcoming
     from localrag.corpus.config import Config
     from localrag.corpus.facets import Where
     from localrag.corpus.ingest.add import AddReport
@@ -31,7 +32,8 @@ if TYPE_CHECKING:
     from localrag.ops import batch
     from localrag.ops.batch.types import Listener as BatchListener
     from localrag.ops.overview import Overview
-    from localrag.search.history import Comparison, History
+    from localrag.search.affected import Affected
+    from localrag.search.history import Amendment, Comparison, History
     from localrag.search.indexing.index import IndexReport
     from localrag.search.pipeline import Retriever
     from localrag.search.provision import LookedUp, Provision
@@ -42,16 +44,11 @@ if TYPE_CHECKING:
 def open(  # noqa: A001 - `localrag.open`, as `tarfile.open`
     home: str | PathLike[str] | None = None, settings: Mapping[str, object] | None = None
 ) -> "Session":
-    """Open a workspace, and make it if it does not exist.
+    """Open a workspace, and make it if it does not exist; raises WorkspaceError, StorageError.
 
     Args:
         home: its folder; None for ``LOCALRAG_HOME``, else the user's data folder.
-        settings: by dotted key (``{"retrieval.k": 5}``); they win over ``localrag.toml`` and the
-            environment.
-
-    Raises:
-        WorkspaceError: the folder holds something else, or a workspace of another version.
-        StorageError: it cannot be written.
+        settings: by dotted key (``{"retrieval.k": 5}``); they win over files and environment.
     """
     session = Session(Workspace.locate(Path(home) if home is not None else None), settings or {})
     session.workspace.init()
@@ -76,12 +73,7 @@ class Session:
         return replace(self, overrides={**self.overrides, **known})
 
     def config(self, corpus: str = "") -> "Config":
-        """Read the settings, in general or for a corpus.
-
-        Raises:
-            ConfigError: a file or a variable has an unknown key or a wrong value.
-            UsageError: so does this session.
-        """
+        """Read the settings, in general or for a corpus; raises ConfigError, UsageError."""
         # Validation takes a third of a start; calls without settings skip it.
         from localrag.corpus.config import load
 
@@ -93,11 +85,7 @@ class Session:
         return self.workspace.corpora()
 
     def corpus(self, name: str = "") -> "Corpus":
-        """A corpus by name, else that of the settings; its first `add` makes it.
-
-        Raises:
-            UsageError: the name is not valid.
-        """
+        """A corpus by name, else the usual one; its first `add` makes it. Raises UsageError."""
         return Corpus(self, name or self.config().corpus)
 
 
@@ -106,10 +94,6 @@ class Corpus:
 
     Store, indexes and model stay open until `close`, the end of the ``with`` block, or a change of
     the corpus. Use it in one thread at a time.
-
-    Attributes:
-        name: its name.
-        place: its folders.
     """
 
     def __init__(self, session: Session, name: str) -> None:
@@ -132,12 +116,7 @@ class Corpus:
         return self._session.config(self.name)
 
     def require(self) -> Self:
-        """Make sure that it exists.
-
-        Raises:
-            WorkspaceError: there is no workspace.
-            NotFoundError: there is no such corpus; the error lists the others.
-        """
+        """Make sure of its existence; raises WorkspaceError, NotFoundError."""
         self._workspace.require()
         if not self.place.store.exists():
             known = ", ".join(self._workspace.corpora())
@@ -161,15 +140,11 @@ class Corpus:
     ) -> "AddReport":
         """Add files and folders; errors as in `localrag.corpus.ingest.add.add`.
 
-        Args:
-            paths: folders are searched to the bottom.
-            prune: remove documents below `paths` whose files are gone.
-            check_content: compare the content even if size and time are the same.
-            follow_links: follow links inside the folders; otherwise they are named and left out.
-            convert: let LibreOffice convert old formats (.doc, .xls, .rtf) first.
-            workers: processes; 0 for the setting ``ingest.workers``. More than 1 need the usual
-                ``if __name__ == "__main__"`` in the calling script.
-            on_event: given every event.
+        `prune` removes documents below `paths` without their files. `check_content` compares the
+        content even if size and time are the same. Links inside folders are left out and named
+        without `follow_links`. `convert` lets LibreOffice convert old formats (.doc, .xls) first.
+        `workers` are processes, 0 for the setting ``ingest.workers``. More than 1 need the usual
+        ``if __name__ == "__main__"`` in the calling script.
         """
         from localrag.corpus.ingest.add import add
         from localrag.corpus.readers.converting import converter
@@ -198,11 +173,8 @@ class Corpus:
     ) -> "IndexReport":
         """Make it searchable; errors as in `localrag.search.indexing.index.index_as_set`.
 
-        Args:
-            rebuild: even if it is up to date.
-            workers: processes, as for `add`.
-            ray: address of a Ray cluster, or "local".
-            on_event: given every event.
+        `rebuild` does so even if it is up to date. `workers` are processes, as for `add`; `ray` is
+        the address of a Ray cluster, or "local".
         """
         from localrag.search.indexing.index import HERE, index_as_set
 
@@ -236,14 +208,8 @@ class Corpus:
     ) -> "UpdateReport":
         """Take the laws of an archive in; errors as in `localrag.corpus.ingest.update.update`.
 
-        Args:
-            paths: the archive, as for `add`.
-            whole: remove laws missing in the archive.
-            dry_run: report the changes, and make none.
-            follow_links: as for `add`.
-            workers: processes, as for `add`.
-            before: given the report before anything changes.
-            on_event: given every event.
+        `whole` removes laws missing in the archive. `dry_run` only reports. `before` gets the
+        report before anything changes. The other arguments are as for `add`.
         """
         from localrag.corpus.ingest.update import update
 
@@ -355,13 +321,8 @@ class Corpus:
     def show(self, target: str, *, as_read_by: str = "") -> "Provision":
         """A provision, a passage or a subject with its relations; see `localrag.search.provision`.
 
-        Args:
-            target: citation, id or name.
-            as_read_by: citation of a provision; its readings (読替え) are applied.
-
-        Raises:
-            NotFoundError: there is no such corpus, target or reading.
-            UsageError: the target is ambiguous.
+        `target` is a citation, an id or a name. The readings (読替え) of the provision cited as
+        `as_read_by` are applied. Raises NotFoundError, or UsageError if the target is ambiguous.
         """
         from localrag.search import provision
 
@@ -369,16 +330,10 @@ class Corpus:
             return provision.show(self.store, target, as_read_by=as_read_by)
 
     def look_up(self, target: str, most: int | None = 20) -> "LookedUp":
-        """The targets of a citation: provisions, or the contents of a law.
+        """The targets of a citation: provisions, or the contents of a law; errors as in `show`.
 
-        Args:
-            target: as for `show`, or a list, a range, a law, a part of one (民法709〜724条, 民法,
-                民法 第三編第五章).
-            most: number of provisions; None for all.
-
-        Raises:
-            NotFoundError: there is no such corpus or target.
-            UsageError: the target is ambiguous.
+        `target` may also be a list, a range, a law, or a part of one (民法709〜724条, 民法, 民法
+        第三編第五章). `most` limits the provisions.
         """
         from localrag.search import provision
 
@@ -386,26 +341,63 @@ class Corpus:
             return provision.look_up(self.store, target, most)
 
     def history(self, target: str) -> "History":
-        """A provision in all states of its law; see `localrag.search.history`.
-
-        Raises:
-            NotFoundError: there is no such corpus or provision.
-            UsageError: the target is ambiguous, or no provision.
-        """
+        """A provision in all states of its law; raises NotFoundError, UsageError."""
         from localrag.search import history
 
         return history.history(self.store, target)
 
-    def diff(self, law: str, before: date, after: date) -> "Comparison":
-        """Compare a law on two days; see `localrag.search.history`.
+    def affected(self, target: str, depth: int = 1) -> "Affected":
+        """The dependents of a provision or a law; see `localrag.search.affected`.
 
         Raises:
-            NotFoundError: there is no such corpus or law, or no state on one of the days.
+            NotFoundError: there is no such corpus, provision or law.
+            UsageError: the target is ambiguous, several provisions, or not in a law.
+        """
+        from localrag.search.affected import affected
+
+        return affected(self.store, target, depth)
+
+    def diff(self, law: str, before: date, after: date) -> "Comparison":
+        """Compare a law on two days; raises NotFoundError, also for a day without a state."""
+        from localrag.search import history
+
+        return history.diff(self.store, law, before, after)
+
+    def pending(self, until: date | None = None, law: str = "") -> "tuple[Amendment, ...]":
+        """The states of laws coming into force later; see `localrag.search.history.pending`.
+
+        Raises:
+            NotFoundError: there is no such corpus or law.
             UsageError: the name is ambiguous.
         """
         from localrag.search import history
 
-        return history.diff(self.store, law, before, after)
+        return history.pending(self.store, until, law)
+
+    def upcoming(self, text: str | Path, until: date | None = None) -> "tuple[Upcoming, ...]":
+        """The changing citations and quotations of a text; see `check.pending`.
+
+        Args:
+            text: as for `check`.
+            until: the last day; None for all.
+
+        Raises:
+            NotFoundError: there is no such corpus.
+            UsageError: there is no text.
+            InputError: a file cannot be read.
+        """
+        from localrag.check.pending import upcoming
+
+        return upcoming(self.store, self._source(text, ignore), until)
+
+    def _source(self, text: str | Path, on_event: "Callable[[Progress], None]") -> "CheckedSource":
+        from localrag import check
+
+        if isinstance(text, str):
+            return check.given(text)
+        from localrag.corpus.ingest.reading import watched
+
+        return check.opened(text, watched(self._limits, on_event))
 
     def check(
         self,
@@ -416,27 +408,17 @@ class Corpus:
     ) -> "CheckReport":
         """Check what a text cites, quotes and says of laws; see `localrag.check`.
 
-        Args:
-            text: the text itself, or the path of a file (text, Markdown, HTML, DOCX, PDF, a scanned
-                image).
-            on_event: given the progress.
-            claims: also check sentences that cite no law, with the method and the model of the
-                settings (``fact-check-localrag``).
+        `text` is the text itself, or the path of a file (text, Markdown, HTML, DOCX, PDF, a scanned
+        image). `claims` checks sentences without a citation too, with the method and the model of
+        the settings (``fact-check-localrag``).
 
         Raises:
             NotFoundError: there is no such corpus.
             UsageError: there is no text, or the method checks no claims.
-            InputError: a file cannot be read.
-            ModelUnusable: the model cannot be used.
+            InputError, ModelUnusable: a file or the model cannot be used.
         """
         from localrag import check
 
-        if isinstance(text, Path):
-            from localrag.corpus.ingest.reading import watched
-
-            source = check.opened(text, watched(self._limits, on_event or ignore))
-        else:
-            source = check.given(text)
         judge = None
         if claims:
             from localrag.methods.catalogue import method
@@ -449,14 +431,11 @@ class Corpus:
                     N_("Name one that does: --method fact-check-localrag"),
                 )
             judge = self.ask
-        return check.check(self.store, source, on_event or ignore, judge)
+        on_event = on_event or ignore
+        return check.check(self.store, self._source(text, on_event), on_event, judge)
 
     def as_of(self, day: date | str | None) -> "Corpus":
-        """The same corpus with the law of a day; None for today.
-
-        Raises:
-            UsageError: the text is not a date.
-        """
+        """The same corpus with the law of a day; None for today. Raises UsageError."""
         if isinstance(day, str):
             from localrag.text.dates import read_day
 
@@ -470,25 +449,13 @@ class Corpus:
         return Corpus(self._session.with_settings(settings), self.name)
 
     def overview(self) -> "Overview":
-        """Its contents; see `localrag.ops.overview`.
-
-        Raises:
-            NotFoundError: there is no such corpus.
-            StoreError, IndexUnusable, ModelUnusable: something cannot be used; the error names the
-                cure.
-        """
+        """Its contents; errors as in `localrag.ops.overview`."""
         from localrag.ops.overview import overview
 
         return overview(self._workspace, self.name, self.config, self.store)
 
     def starting_questions(self, n: int = 5) -> tuple[str, ...]:
-        """Some questions for it; see `localrag.ops.overview.starting_questions`.
-
-        Raises:
-            NotFoundError: there is no such corpus.
-            UsageError: `n` is below 0.
-            StoreError: the prepared questions are damaged.
-        """
+        """Some questions for it; errors as in `localrag.ops.overview`."""
         from localrag.ops.overview import starting_questions
 
         if n < 0:
@@ -505,18 +472,16 @@ class Corpus:
     ) -> "Answer":
         """Answer a question with the method and the model of the settings.
 
-        Args:
-            question: a question, or a `Query` with filters, options and history.
-            watch: follows the answer, and can cancel it.
-            where: as for `search`.
-            filters: as for `search`.
-
-        Raises:
-            as `search`, and Unanswered: a model failed; the trace ends there.
+        `watch` follows the answer, and can cancel it. The other arguments and the errors are as for
+        `search`; Unanswered means: a model failed, and the trace ends there.
         """
         from localrag.answer.types import UNWATCHED
+        from localrag.corpus.inference.speeds import note_speeds
 
-        return self.answerer().answer(self._asked(question, where, filters), watch or UNWATCHED)
+        asked = self._asked(question, where, filters)
+        answer = self.answerer().answer(asked, watch or UNWATCHED)
+        note_speeds(self._workspace, answer.trace.calls)
+        return answer
 
     def batch(
         self,
@@ -538,9 +503,9 @@ class Corpus:
             concurrency: questions at the same time; 0 for the setting.
             retry_failed: ask failed rows again.
             restart: drop existing answers.
-            ray: address of a Ray cluster whose workers answer, or "local"; `concurrency` is then
+            ray: address of a Ray cluster with answering workers, or "local"; `concurrency` is then
                 their number, 0 for one per processor.
-            on_event: given every event.
+            on_event: gets every event.
         """
         from localrag.methods.answering import open_answers
         from localrag.ops import batch
@@ -597,11 +562,7 @@ class Corpus:
         return self._retriever
 
     def answerer(self, on_load: Callable[[str, int, int], None] | None = None) -> "Answerer":
-        """The method with its model, open.
-
-        Args:
-            on_load: given name, loaded bytes and all bytes of a model.
-        """
+        """The method with its model, open; `on_load` gets name, loaded and all bytes of a model."""
         from localrag.methods.answering import open_answers
 
         self._let_go_of_the_old()
@@ -658,7 +619,7 @@ class Corpus:
 
     def _let_go_of_the_old(self) -> None:
         """Close everything if the corpus was indexed, removed or replaced."""
-        from localrag.search.indexing.state import opened_from
+        from localrag.search.units import opened_from
 
         found = opened_from(self.place)
         if found != self._opened_from:

@@ -46,18 +46,9 @@ def cause_of_error(
     *,
     answered: bool,
     searched: bool,
-    lacking: Collection[Gold] = (),
+    lacking: Collection[Gold] = (),  # gold places missing from the corpus
 ) -> Cause:
-    """Why an answer is wrong.
-
-    Args:
-        gold: the places that answer the question.
-        stages: of the trace, in their order.
-        cited: passages of the verified quotations.
-        answered: whether there is an answer.
-        searched: whether the method searches the corpus.
-        lacking: gold places missing from the corpus.
-    """
+    """Why an answer is wrong."""
     if not answered:
         return Cause.REPLY
     if not searched or not gold:
@@ -91,19 +82,12 @@ _Understood = TypeVar("_Understood")
 
 @dataclass(frozen=True, slots=True)
 class Answered:
-    """An answer in free text, read from a row.
+    """An answer in free text, read from a row."""
 
-    Attributes:
-        text: of the answer; "" of a failure.
-        checked: result for a claim; None without a verdict.
-        derivation: may have no step.
-        stages: of the trace, in their order.
-    """
-
-    text: str
-    derivation: Derivation
-    stages: Sequence[StageSummary]
-    checked: FactCheck | None = None
+    text: str  # of the answer; "" of a failure
+    derivation: Derivation  # may have no step
+    stages: Sequence[StageSummary]  # of the trace, in their order
+    checked: FactCheck | None = None  # result for a claim; None without a verdict
     claims: Sequence[Claim] = ()
     citations: Sequence[Citation] = ()
 
@@ -125,19 +109,10 @@ class Answered:
 def read_rows(
     path: Path, understand: Callable[[WrittenRow], _Understood], rows: int
 ) -> dict[int, _Understood]:
-    """Read the newest line of each row of a file of answers.
+    """Read the newest line of each row of a file of answers, by number, from 1.
 
-    Args:
-        path: the file; it may be missing. A last line that was cut off is ignored.
-        understand: converts a row; raises `ValueError` for a damaged one.
-        rows: how many are read, from the first.
-
-    Returns:
-        The converted rows by number, from 1.
-
-    Raises:
-        WorkspaceError: a line is damaged.
-        StorageError: the file cannot be read.
+    `understand` raises `ValueError` for a damaged row. A missing file has no rows; a cut off last
+    line is ignored. Raises `WorkspaceError` for a damaged line.
     """
     found: dict[int, _Understood] = {}
     journal = _journal(path)
@@ -171,7 +146,7 @@ _CONTAINS = MEASURES[CONTAINS](())
 
 
 def results(
-    path: Path,
+    path: Path,  # the file; it may be missing. A last line that was cut off is ignored
     questions: Sequence[Question],
     order: int,
     method: Method,
@@ -180,17 +155,8 @@ def results(
 ) -> dict[int, Result]:
     """Read the results of questions so far, by row.
 
-    Args:
-        path: the file; it may be missing. A last line that was cut off is ignored.
-        questions: its rows 1, 2 …, in the order of the dataset. Later rows are ignored.
-        order: the order in which options were shown.
-        method: used for the answers.
-        lacking: by question, gold places missing from the corpus.
-        measure: of answers in free text.
-
-    Raises:
-        WorkspaceError: a line is damaged, or answers another question.
-        StorageError: the file cannot be read.
+    Rows 1, 2 … are the questions in the order of the dataset; later rows are ignored. Raises
+    `WorkspaceError` if a line is damaged, or answers another question.
     """
 
     def understood(row: WrittenRow) -> Result:
@@ -206,9 +172,6 @@ def forget(path: Path, places: Collection[int]) -> None:
     """Drop these rows, so that a batch asks them again; all or nothing.
 
     The caller holds the right to write the file, and `results` has read its lines.
-
-    Raises:
-        StorageError: the file cannot be read or written. It is unchanged.
     """
     journal = _journal(path)
     journal.keep([line.offset for line in journal.lines() if line.row.row not in places])
@@ -292,7 +255,6 @@ def _result(
 def _measured(
     answer: Answered, question: Question, measure: Measure
 ) -> tuple[float, Mapping[str, float], Mapping[str, str]]:
-    """Score, figures and verdicts of an answer in free text."""
     if measure.of_checks:
         figures = measure.of_checks(answer.checked, question)
         return figures[measure.score], figures, {}

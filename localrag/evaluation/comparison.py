@@ -23,8 +23,14 @@ from localrag.evaluation.report.document import (
     markdown as as_markdown,
 )
 from localrag.evaluation.report.figures import compared
-from localrag.evaluation.report.measured import Answers, answers_of, measured
-from localrag.evaluation.report.retrieved import DEPTHS, Recall, recall
+from localrag.evaluation.report.measured import (
+    DEPTHS,
+    Answers,
+    Recall,
+    answers_of,
+    measured,
+    recall,
+)
 from localrag.evaluation.report.sections import recall_header
 from localrag.evaluation.statistics import Estimate, McNemar, score
 from localrag.evaluation.types import Entry, Evaluation, Question, Questions
@@ -35,25 +41,21 @@ _Value = tuple[object, object]
 
 @dataclass(frozen=True, slots=True)
 class EntryComparison:
-    """One entry of each run, on the questions and orders of both.
-
-    Attributes:
-        mcnemar: in the order of the dataset; None unless all scores are 0 or 1.
-        made_with: differing settings by dotted name, with both values; None if not set.
-        measured: figures of answers in free text, by name.
-        recall: by stage; None if an entry has no such stage.
-        gained, lost: ids of questions that the second scores higher or lower on.
-    """
+    """One entry of each run, on the questions and orders of both."""
 
     first_name: str
     second_name: str
     first: Estimate
     second: Estimate
     difference: Estimate
-    mcnemar: McNemar | None
+    mcnemar: McNemar | None  # in the order of the dataset; None unless all scores are 0 or 1
+    # differing settings by dotted name, with both values; None if not set
     made_with: Mapping[str, _Value]
+    # figures of answers in free text, by name
     measured: Mapping[str, tuple[Estimate | None, Estimate | None]]
+    # by stage; None if an entry has no such stage
     recall: Mapping[str, tuple[Recall | None, Recall | None]]
+    # gained, lost: ids of questions that the second scores higher or lower on
     gained: Sequence[str]
     lost: Sequence[str]
 
@@ -81,13 +83,7 @@ class EntryComparison:
 
 @dataclass(frozen=True, slots=True)
 class RunComparison:
-    """Differences between two runs.
-
-    Attributes:
-        entries: matched by name, or by method.
-        unchanged: names of entries with equal settings, recall and scores.
-        only_first, only_second: names of entries in one run only.
-    """
+    """Differences between two runs."""
 
     first: str
     second: str
@@ -95,19 +91,14 @@ class RunComparison:
     split: str
     questions: int
     orders: int
-    entries: Sequence[EntryComparison]
-    unchanged: Sequence[str]
-    only_first: Sequence[str]
+    entries: Sequence[EntryComparison]  # matched by name, or by method
+    unchanged: Sequence[str]  # names of entries with equal settings, recall and scores
+    only_first: Sequence[str]  # only_first, only_second: names of entries in one run only
     only_second: Sequence[str]
 
 
 def compare(first: Evaluation, second: Evaluation) -> RunComparison:
-    """Compare two runs over the same questions.
-
-    Raises:
-        UsageError: the datasets differ, no question or method is shared, or scipy is missing.
-        InputError: the results of an entry are incomplete.
-    """
+    """Compare two runs over the same questions. Raises `UsageError` or `InputError`."""
     _require_same_file(first, second)
     # Check that both are complete before they are reduced to shared questions.
     entries = [{one.entry.name: one for one in answers_of(run)} for run in (first, second)]
@@ -225,7 +216,6 @@ def _measured(
 
 
 def _figures(answers: Answers) -> dict[str, Estimate]:
-    """Figures of answers in free text, with the shares of verdicts."""
     found = measured(answers)
     if found is None:
         return {}

@@ -39,13 +39,13 @@ from localrag.evaluation.planning import Judge, Plan, Setup
 from localrag.evaluation.types import (
     DETERMINISTIC,
     JUDGE,
+    AnswerVerdict,
     Judging,
     Listener,
     Question,
     Result,
     Spent,
     Unjudged,
-    Verdict,
 )
 from localrag.language import N_, _
 from localrag.methods.catalogue import LONGEST_REASON
@@ -59,15 +59,10 @@ _STOPPED = N_("the judge was stopped before it came to this answer")
 
 @dataclass(frozen=True, slots=True)
 class Judgement:
-    """A verdict of a judge.
+    """A verdict of a judge."""
 
-    Attributes:
-        answer: digest of question, answer and derivation (`digest`).
-        verdict: "" if there is none.
-    """
-
-    answer: str
-    verdict: str
+    answer: str  # digest of question, answer and derivation (`digest`)
+    verdict: str  # "" if there is none
     problem: str
     spent: Spent
 
@@ -78,14 +73,9 @@ _ToJudge = dict[str, tuple[Question, Answered]]
 
 
 def judged(plan: Plan, setups: Sequence[Setup], *, retry_failed: bool, on_event: Listener) -> int:
-    """Ask the judge of a plan for missing verdicts; returns how many it gave.
+    """Ask the judge of a plan for missing verdicts, and return how many it gave.
 
     Problems are asked again only with `retry_failed`.
-
-    Raises:
-        ModelUnusable: the judge cannot be used. Its verdicts so far are kept.
-        BusyError: another process judges the same answers.
-        WorkspaceError, StorageError: answers or verdicts cannot be read or written.
     """
     left = pending(plan, setups, retry_failed=retry_failed)
     if plan.judge is None or not left:
@@ -102,12 +92,9 @@ def judged(plan: Plan, setups: Sequence[Setup], *, retry_failed: bool, on_event:
 def pending(
     plan: Plan, setups: Iterable[Setup], *, retry_failed: bool
 ) -> list[tuple[Setup, _ToJudge]]:
-    """Entries with answers that have no verdict yet, and these answers.
+    """Entries with answers without a verdict, and these answers; opens no model.
 
-    Opens no model. The result is empty without a judge, or if it rates answers in pairs.
-
-    Raises:
-        WorkspaceError, StorageError: answers or verdicts cannot be read.
+    The result is empty without a judge, or if it rates answers in pairs.
     """
     if plan.judge is None or plan.measure.rated:
         return []
@@ -130,10 +117,7 @@ def _to_judge(plan: Plan, judge: Judge, setup: Setup, *, retry_failed: bool) -> 
 def with_verdicts(
     plan: Plan, setup: Setup, order: int, results: dict[int, Result]
 ) -> dict[int, Result]:
-    """Add the verdicts of the judge to the results of an order.
-
-    Without an answer, code and judge agree.
-    """
+    """Add the judge's verdicts to the results of an order; both agree on no answer."""
     if plan.judge is None or plan.measure.rated:
         return results
     given = read_verdicts(plan.judge.journal(setup.folder))
@@ -171,8 +155,6 @@ def _judge(
 
 
 class _KeptReply(Protocol):
-    """A judgement or rating, possibly with a problem."""
-
     @property
     def problem(self) -> str: ...
 
@@ -188,20 +170,7 @@ def keep_each(
     name: str,
     on_event: Listener,
 ) -> None:
-    """Ask a judge each question, and keep each reply at once.
-
-    Args:
-        asked: id of a question, and the call to the judge.
-        journal: open for writing.
-        parallel: calls at the same time.
-        phase: of the progress.
-        name: of the judged entries.
-        on_event: receives progress and problems.
-
-    Raises:
-        ModelUnusable: the judge cannot be used. Its replies so far are kept.
-        StorageError: a reply cannot be written.
-    """
+    """Ask a judge each question, and keep each reply at once."""
     begun = perf_counter()
     failed = 0
     with ThreadPoolExecutor(parallel) as pool:
@@ -231,7 +200,7 @@ def _asked(
 _YES_NO = {folded("YES"), folded("NO")}
 
 
-class _Reply(BaseModel):
+class _JudgeReply(BaseModel):
     # The reason comes first: the verdict is then written with it in view.
     reason: Annotated[str, Field(min_length=1, max_length=LONGEST_REASON)]
     verdict: Literal["right", "wrong"]
@@ -239,15 +208,10 @@ class _Reply(BaseModel):
 
 @dataclass(frozen=True, slots=True)
 class Judged:
-    """A verdict, and its cost.
+    """A verdict, and its cost."""
 
-    Attributes:
-        verdict: None if there is none.
-        calls: of the model, retries included; empty if comparison decided.
-    """
-
-    verdict: Verdict | None
-    calls: tuple[ModelCall, ...] = ()
+    verdict: AnswerVerdict | None  # None if there is none
+    calls: tuple[ModelCall, ...] = ()  # of the model, retries included; empty if comparison decided
     problem: str = ""
 
 
@@ -255,26 +219,15 @@ def judge(
     model: ChatModel,
     settings: ChatConfig,
     question: Question,
-    answer: str,
+    answer: str,  # its text. If it is empty, the model is not called
     derivation: Sequence[Triple],
 ) -> Judged:
     """A model judges an answer and, in a second call, its triples.
 
-    Args:
-        model: the judge.
-        settings: of the judge.
-        question: with the right answer and triples.
-        answer: its text. If it is empty, the model is not called.
-        derivation: triples in any order.
-
-    Returns:
-        No verdict if a reply stayed malformed, or the prompt does not fit the context.
-
-    Raises:
-        ModelUnusable: the model fails otherwise.
+    There is no verdict if a reply stayed malformed, or the prompt does not fit the context.
     """
     if not folded(answer):
-        return Judged(Verdict.NA)
+        return Judged(AnswerVerdict.NA)
     calls: list[ModelCall] = []
 
     def right(name: str, **values: str | Sequence[str]) -> bool:
@@ -287,7 +240,7 @@ def judge(
         tag = element("text", (asked, *texts))
         shown = {"question": asked, "longest": LONGEST_REASON, "tag": tag, **values}
         messages = prompt(name, language_of(asked), **shown)
-        return ask(model, settings, messages, _Reply, calls.append, name).verdict == "right"
+        return ask(model, settings, messages, _JudgeReply, calls.append, name).verdict == "right"
 
     gold, facts = ([one.text for one in some] for some in (question.derivation, derivation))
     try:
@@ -301,7 +254,7 @@ def judge(
         if not error.of_one_request:
             raise
         return Judged(None, tuple(calls), error.cause)
-    return Judged(Verdict.of(answer=answered, derivation=derived), tuple(calls))
+    return Judged(AnswerVerdict.of(answer=answered, derivation=derived), tuple(calls))
 
 
 def _compared(answer: str, gold: str) -> bool | None:
@@ -336,23 +289,13 @@ def digest(question: Question, answer: Answered) -> str:
 
 
 def read_verdicts(path: Path) -> dict[str, Judgement]:
-    """Read a journal of verdicts by digest. The newest counts; the journal may be missing.
-
-    Raises:
-        WorkspaceError: a line is damaged.
-        StorageError: it cannot be read.
-    """
+    """Read a journal of verdicts by digest. The newest counts; the journal may be missing."""
     return {line.row.answer: line.row for line in _journal(path).lines()}
 
 
 @contextmanager
 def opened(journal: Journal[Row]) -> Iterator[Journal[Row]]:
-    """Open a journal for writing; drop a line that a kill cut off.
-
-    Raises:
-        BusyError: another process writes it.
-        StorageError: it cannot be written.
-    """
+    """Open a journal for writing; drop a line cut off by a kill."""
     busy = BusyError(
         N_("Another process is writing {path}."),
         N_("Wait until it has finished, then go on."),

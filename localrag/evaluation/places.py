@@ -47,11 +47,7 @@ def runs(workspace: Workspace) -> Path:
 
 
 def make(folder: Path) -> None:
-    """Make a folder and its parents.
-
-    Raises:
-        StorageError: it cannot be made.
-    """
+    """Make a folder and its parents. Raises `StorageError` if it cannot be made."""
     try:
         make_folder(folder)
     except OSError as error:

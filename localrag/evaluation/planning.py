@@ -19,7 +19,7 @@ from localrag.evaluation import places
 from localrag.evaluation.datasets.loading import corpus_name, parts_of_corpus
 from localrag.evaluation.measures import MEASURES, Measure
 from localrag.evaluation.recall import document_of, ranks
-from localrag.evaluation.types import MOST, Gold, Question, Questions
+from localrag.evaluation.types import MOST, Gold, NotMeasured, Question, Questions
 from localrag.language import N_
 from localrag.methods.catalogue import NAMES, Method, method
 from localrag.methods.staged import StagedSettings, Stages
@@ -32,7 +32,7 @@ ALL = "all"
 """Every method that can run."""
 
 # Rooms with code for answers. After a change in one, all questions are asked again.
-_ROOMS = ("corpus", "methods", "question", "reading", "retrieval", "statutes")
+_ROOMS = ("text", "corpus", "law", "search", "answer", "prepare", "methods")
 # A batch may continue with wider bounds; an evaluation needs equal ones.
 _BOUNDS = ("context", "max_tokens")
 _HERE = Path(__file__).parent
@@ -43,33 +43,23 @@ _OF_JUDGES = ("temperature", "seed", "max_tokens", "context")
 
 @dataclass(frozen=True, slots=True)
 class Setup:
-    """A method and its settings; an entry of the report.
-
-    Attributes:
-        config: settings, with the method and its model.
-        made_with: everything the answers depend on, by dotted name.
-        folder: of the answers, named after a hash of `made_with`; runs with equal settings share
-            it.
-    """
+    """A method and its settings; an entry of the report."""
 
     name: str
     method: Method
-    config: Config
-    made_with: Origin
+    config: Config  # settings, with the method and its model
+    made_with: Origin  # everything the answers depend on, by dotted name
+    # of the answers, named after a hash of `made_with`; runs with equal settings share it
     folder: Path
 
 
 @dataclass(frozen=True, slots=True)
 class Judge:
-    """A model that judges answers.
-
-    Attributes:
-        made_with: everything its verdicts depend on, by dotted name.
-    """
+    """A model for judging answers."""
 
     name: str
     config: Config
-    made_with: Origin
+    made_with: Origin  # everything its verdicts depend on, by dotted name
 
     def journal(self, answers: Path) -> Path:
         """File of its verdicts on the answers in a folder."""
@@ -77,38 +67,21 @@ class Judge:
 
 
 @dataclass(frozen=True, slots=True)
-class LeftOut:
-    """A method that cannot run here, with cause and cure."""
-
-    method: str
-    cause: str
-    cure: str
-
-
-@dataclass(frozen=True, slots=True)
 class Plan:
-    """What an evaluation asks.
-
-    Attributes:
-        questions: all of the split; their order is the order of rows.
-        orders: orders of options in which each is asked.
-        setups: one for each entry, in the order requested.
-        left_out: methods that ``all`` does not include here.
-        lacking: by question, gold places missing from the corpus; only if a method searches.
-        judge: None if only code gives verdicts.
-    """
+    """What an evaluation asks."""
 
     workspace: Workspace
     corpus: str
     config: Config
-    questions: Questions
+    questions: Questions  # all of the split; their order is the order of rows
     n: int
-    orders: int
-    setups: tuple[Setup, ...]
+    orders: int  # orders of options in which each is asked
+    setups: tuple[Setup, ...]  # one for each entry, in the order requested
     measure: Measure
-    left_out: tuple[LeftOut, ...] = ()
+    left_out: tuple[NotMeasured, ...] = ()  # methods that ``all`` does not include here
+    # by question, gold places missing from the corpus; only if a method searches
     lacking: Mapping[str, tuple[Gold, ...]] = field(default_factory=dict)
-    judge: Judge | None = None
+    judge: Judge | None = None  # None if only code gives verdicts
 
     @property
     def asked(self) -> tuple[Question, ...]:
@@ -121,36 +94,19 @@ def plan(
     questions: Questions,
     corpus: str,
     config: Config,
-    methods: Sequence[str],
+    methods: Sequence[str],  # their names; `ALL` for each that can run
     *,
     models: Sequence[str] = (),
     stages: Sequence[str] = (),
-    judge: str = "",
+    judge: str = "",  # chat model; "" for none
     synonyms: Sequence[Path] = (),
-    orders: int = 1,
-    limit: int = 0,
+    orders: int = 1,  # orders of options, 1 to `MOST`
+    limit: int = 0,  # questions from the first; 0 for all
 ) -> Plan:
     """Plan an evaluation; opens no model and writes nothing.
 
-    Args:
-        workspace: holds corpora, prompts and answers.
-        questions: a split of a dataset.
-        corpus: searched by the methods.
-        config: settings, equal for all methods.
-        methods: their names; `ALL` for each that can run.
-        models: chat models, each an entry for every method with a model; empty: the configured one.
-        stages: orders of stages, each an entry for every staged method; empty: the configured one.
-        judge: chat model; "" for none.
-        synonyms: files of the dataset for its measure.
-        orders: orders of options, 1 to `MOST`.
-        limit: questions from the first; 0 for all.
-
-    Raises:
-        UsageError: a method is unknown or cannot run, a number is out of range, or stages or a
-            judge have no use.
-        IndexUnusable: the index of a prepared layer is damaged.
-        NotFoundError: the corpus or an optimised prompt is missing.
-        StoreError, ModelUnusable: the corpus or a model cannot be used.
+    Each of `models` is an entry for every method with a model, each of `stages` one for every
+    staged method. Without any, the settings decide.
     """
     _require_questions(questions, methods, orders, limit)
     _check_stages(stages)
@@ -179,10 +135,7 @@ def plan(
         for order in (staged if one.staged else usual)
     ]
     n = min(limit or len(questions.questions), len(questions.questions))
-    missing: Mapping[str, tuple[Gold, ...]] = {}
-    if searching:
-        with CorpusStore.open(workspace.corpus(corpus).store, read_only=True) as store:
-            missing = lacking(store, questions.questions[:n])
+    missing = _missing(workspace.corpus(corpus), questions.questions[:n]) if searching else {}
     measure = MEASURES[questions.dataset.measure](synonyms)
     return Plan(
         workspace,
@@ -197,6 +150,11 @@ def plan(
         missing,
         _judge(workspace, config, judge, measure) if judge else None,
     )
+
+
+def _missing(place: CorpusPaths, questions: Sequence[Question]) -> Mapping[str, tuple[Gold, ...]]:
+    with CorpusStore.open(place.store, read_only=True) as store:
+        return lacking(store, questions)
 
 
 def _require_questions(
@@ -237,17 +195,17 @@ def _no_corpus(questions: Questions, corpus: str) -> NotFoundError:
 
 def _chosen(
     methods: Sequence[str], questions: Questions, models: Sequence[str], place: CorpusPaths
-) -> tuple[list[Method], list[LeftOut]]:
+) -> tuple[list[Method], list[NotMeasured]]:
     every = ALL in methods
     chosen: list[Method] = []
-    left_out: list[LeftOut] = []
+    left_out: list[NotMeasured] = []
     for name in NAMES if every else dict.fromkeys(methods):
         one = method(name)
         hindrance = _hindrance(one, questions, models, place)
         if hindrance is None:
             chosen.append(one)
         elif every:
-            left_out.append(LeftOut(name, hindrance.cause, hindrance.cure))
+            left_out.append(NotMeasured(name, hindrance.cause, hindrance.cure))
         else:
             raise hindrance
     return chosen, left_out
@@ -313,7 +271,6 @@ def _hindrance(
 
 
 def _alike(questions: Iterable[Question]) -> tuple[Question, Question] | None:
-    """Two equal questions with different texts."""
     first: dict[Query, Question] = {}
     for question in questions:
         if first.setdefault(question.query, question).context != question.context:
@@ -334,7 +291,6 @@ def _check_stages(orders: Sequence[str]) -> None:
 
 
 def _stages(orders: Sequence[str], methods: Iterable[Method]) -> tuple[str, ...]:
-    """The requested orders of stages, without duplicates."""
     if orders and not any(one.staged for one in methods):
         raise UsageError(
             N_("None of these methods asks in stages."),
@@ -344,7 +300,6 @@ def _stages(orders: Sequence[str], methods: Iterable[Method]) -> tuple[str, ...]
 
 
 def _judge(workspace: Workspace, config: Config, model: str, measure: Measure) -> Judge:
-    """The judge with these settings; opens nothing."""
     if measure.verdict is None and not measure.rated:
         raise UsageError(
             N_("Answers to these questions are measured without a judge."),
@@ -431,18 +386,14 @@ def fingerprint(made_with: Origin) -> str:
 
 @cache
 def _code() -> str:
-    """Digest of the code that makes answers."""
+    """Digest of the code behind the answers."""
     root = Path(localrag.__file__).parent
     files = (path for room in _ROOMS for path in (root / room).rglob("*"))
     return _digest_of(root, (path for path in files if path.is_file() and path.suffix != ".pyc"))
 
 
 def lacking(store: CorpusStore, questions: Iterable[Question]) -> dict[str, tuple[Gold, ...]]:
-    """Gold places missing from a corpus, by id of the question.
-
-    Raises:
-        StoreError: the store is damaged.
-    """
+    """Gold places missing from a corpus, by id of the question. Raises `StoreError`."""
     asked = [question for question in questions if question.gold]
     if not asked:
         # A corpus may have a million documents.

@@ -1,4 +1,4 @@
-"""A model writes questions that several documents of a collection answer together.
+"""A model writes questions for several documents of a collection together.
 
 Each is made from a few similar synthetic questions of different documents, its aspects. The method
 is PR3's evaluation, with a prompt of localrag. `localrag eval` reads the file by its declaration.
@@ -30,8 +30,7 @@ from localrag.evaluation.judging import opened
 from localrag.language import N_
 from localrag.prepare.decontextualized import brings_particulars, pointing_words
 from localrag.prepare.index import LayerIndex, require_layers
-from localrag.prepare.layers import SYNTHETIC_QA, digest
-from localrag.prepare.texts import LayerText
+from localrag.prepare.layers import SYNTHETIC_QA, LayerText, digest
 from localrag.search.types import Filters, ModelCall
 from localrag.text.facts import Fact, FactKind
 from localrag.text.progress import Phase, Progress, ignore
@@ -59,33 +58,25 @@ _OF_PROMPT = re.compile(
 _ID = 12
 
 
-class _Reply(BaseModel):
+class _QueryReply(BaseModel):
     query: Annotated[str, Field(min_length=1, max_length=_LONGEST)]
 
 
 @dataclass(frozen=True, slots=True)
 class MadeAspect:
-    """Something a good answer mentions.
-
-    Attributes:
-        question, answer: made from these sentences (`localrag.prepare.synthetic`).
-    """
+    """Something a good answer mentions."""
 
     document: str
     text: str
-    question: str
+    question: str  # question, answer: made from these sentences (`localrag.prepare.synthetic`)
     answer: str
 
 
 @dataclass(frozen=True, slots=True)
 class MadeQuery:
-    """A question over a collection, as stored.
+    """A question over a collection, as stored."""
 
-    Attributes:
-        id: digest of aspects, model and prompt.
-    """
-
-    id: str
+    id: str  # digest of aspects, model and prompt
     question: str
     aspects: tuple[MadeAspect, ...]
     corpus: str
@@ -94,57 +85,29 @@ class MadeQuery:
 
 @dataclass(slots=True)
 class QueriesReport:
-    """Result of `make_queries`.
+    """Result of `make_queries`."""
 
-    Attributes:
-        declaration: the file for `localrag eval`.
-        earlier: those of earlier runs among them.
-        models: their writers, the first one first.
-        refused: malformed, copied, repeated or dependent questions, and those with new names or
-            figures.
-        calls: of the model, in this run.
-    """
-
-    declaration: Path
+    declaration: Path  # the file for `localrag eval`
     questions: int = 0
-    earlier: int = 0
-    models: tuple[str, ...] = ()
+    earlier: int = 0  # those of earlier runs among them
+    models: tuple[str, ...] = ()  # their writers, the first one first
+    # malformed, copied, repeated or dependent questions, and those with new names or figures
     refused: int = 0
-    calls: list[ModelCall] = field(default_factory=list)
+    calls: list[ModelCall] = field(default_factory=list)  # of the model, in this run
 
 
 def make_queries(
     workspace: Workspace,
     corpus: str,
     config: Config,
-    declaration: Path,
-    n: int,
+    declaration: Path,  # a file to write (``.toml``); the questions are beside it (``.jsonl``)
+    n: int,  # questions wanted; fewer if the corpus has too few documents
     *,
     aspects: int = ASPECTS,
     on_event: Callable[[Progress], None] = ignore,
     opener: Callable[[Workspace, Config], ChatModel | None] = open_chat,
 ) -> QueriesReport:
-    """Write questions over a corpus. After a stop, the same call continues.
-
-    Args:
-        workspace: holds the corpus.
-        corpus: its name.
-        config: names the model.
-        declaration: a file to write (``.toml``); the questions are beside it (``.jsonl``).
-        n: questions wanted; fewer if the corpus has too few documents.
-        aspects: synthetic questions of different documents behind each question.
-        on_event: receives the progress.
-        opener: opens the model.
-
-    Raises:
-        NotFoundError: the corpus does not exist.
-        UsageError: the file has another suffix or corpus, synthetic questions are missing or too
-            few, or no model is set.
-        ModelUnusable: the model fails. Earlier questions are kept.
-        BusyError: another process writes the file.
-        InputError: the file is damaged.
-        StorageError: the file cannot be written.
-    """
+    """Write questions over a corpus. After a stop, the same call continues."""
     if declaration.suffix != ".toml":
         raise UsageError(
             N_("{path} is no name for a declaration."),
@@ -208,7 +171,6 @@ class _QueryWriter:
         aspects: int,
         on_event: Callable[[Progress], None],
     ) -> None:
-        """Write questions until there are `n`."""
         begun = perf_counter()
         models = dict.fromkeys(one.model for one in earlier)
         there = {one.id for one in earlier}
@@ -238,10 +200,7 @@ class _QueryWriter:
         report.models = tuple(models)
 
     def _groups(self, aspects: int) -> Iterator[list[LayerText]]:
-        """Similar synthetic questions of different documents, in a fixed order.
-
-        The first ones of the groups take turns: one of each document, then the next of each.
-        """
+        """Similar synthetic questions of different documents, one of each document in turn."""
         by_document: dict[str, list[LayerText]] = {}
         for text in self._layers.texts(SYNTHETIC_QA):
             by_document.setdefault(text.document, []).append(text)
@@ -267,7 +226,12 @@ class _QueryWriter:
         messages = self._messages(group)
         try:
             reply = ask(
-                self._model, self._settings, messages, _Reply, self._report.calls.append, PROMPT
+                self._model,
+                self._settings,
+                messages,
+                _QueryReply,
+                self._report.calls.append,
+                PROMPT,
             )
         except ModelUnusable as error:
             if error.kind != ReplyInvalid.__name__:
@@ -297,11 +261,6 @@ class _QueryWriter:
 
 
 def _of_corpus(corpus: str, journal: Journal[MadeQuery]) -> list[MadeQuery]:
-    """The questions of earlier runs.
-
-    Raises:
-        UsageError: they are about another corpus.
-    """
     earlier = [line.row for line in journal.lines()]
     if other := next((one.corpus for one in earlier if one.corpus != corpus), ""):
         raise UsageError(

@@ -54,7 +54,7 @@ class _GivenScores(BaseModel):
     relevancy: _Points
 
 
-class _Reply(BaseModel):
+class _RatingReply(BaseModel):
     # The reason comes first: the numbers are then written with it in view.
     reason: Annotated[str, Field(min_length=1, max_length=LONGEST_REASON)]
     first: _GivenScores
@@ -63,15 +63,10 @@ class _Reply(BaseModel):
 
 @dataclass(frozen=True, slots=True)
 class Rating:
-    """Scores of two answers in one order.
+    """Scores of two answers in one order."""
 
-    Attributes:
-        pair: digest of the question and both answers.
-        scores: of the answer shown first and the other; empty if there are none.
-    """
-
-    pair: str
-    scores: Scores
+    pair: str  # digest of the question and both answers
+    scores: Scores  # of the answer shown first and the other; empty if there are none
     problem: str
     spent: Spent
 
@@ -93,8 +88,6 @@ class ShownPair(NamedTuple):
 
 
 class _AnswerPair(NamedTuple):
-    """Answers of two entries to one question."""
-
     id: str
     names: tuple[str, str]
     shown: ShownPair
@@ -109,15 +102,7 @@ class _AnswerPair(NamedTuple):
 
 
 def rate(plan: Plan, setups: Sequence[Setup], *, retry_failed: bool, on_event: Listener) -> int:
-    """Ask the judge of a plan for missing ratings; returns how many it gave.
-
-    Problems are asked again only with `retry_failed`.
-
-    Raises:
-        ModelUnusable: the judge cannot be used. Its ratings so far are kept.
-        BusyError: another process rates the same answers.
-        WorkspaceError, StorageError: answers or ratings cannot be read or written.
-    """
+    """Ask for missing ratings, and for problems with `retry_failed`; returns their number."""
     left = pending(plan, setups, retry_failed=retry_failed)
     if plan.judge is None or not left:
         return 0
@@ -137,9 +122,6 @@ def pending(
     """Pairs of answers without a rating, with the id of their question; opens no model.
 
     The result is empty without a judge, or if the judge gives verdicts.
-
-    Raises:
-        WorkspaceError, StorageError: answers or ratings cannot be read.
     """
     if plan.judge is None or not plan.measure.rated:
         return []
@@ -154,7 +136,7 @@ def pending(
 
 
 def expected(plan: Plan, setup: Setup) -> int:
-    """Ratings that an entry still needs against those before it, at most."""
+    """Ratings still needed of an entry against earlier ones, at most."""
     before = plan.setups[: plan.setups.index(setup)]
     given = _read(_path(plan))
     known = sum(
@@ -167,11 +149,7 @@ def expected(plan: Plan, setup: Setup) -> int:
 
 
 def ratings(plan: Plan, setups: Sequence[Setup]) -> tuple[PairRating, ...]:
-    """Ratings of every two entries; empty if no judge rates them.
-
-    Raises:
-        WorkspaceError, StorageError: answers or ratings cannot be read.
-    """
+    """Ratings of every two entries; empty if no judge rates them."""
     if plan.judge is None or not plan.measure.rated:
         return ()
     given = _read(_path(plan))
@@ -181,11 +159,7 @@ def ratings(plan: Plan, setups: Sequence[Setup]) -> tuple[PairRating, ...]:
 def rated(model: ChatModel, settings: ChatConfig, pair: ShownPair) -> Rating:
     """A model rates two answers in this order.
 
-    Returns:
-        No scores if the reply stayed malformed, or the prompt does not fit the context.
-
-    Raises:
-        ModelUnusable: the model fails otherwise.
+    There are no scores if the reply stayed malformed, or the prompt does not fit the context.
     """
     begun = perf_counter()
     calls: list[ModelCall] = []
@@ -201,7 +175,7 @@ def rated(model: ChatModel, settings: ChatConfig, pair: ShownPair) -> Rating:
     scores: Scores = {}
     problem = ""
     try:
-        reply = ask(model, settings, messages, _Reply, calls.append, "judge pair")
+        reply = ask(model, settings, messages, _RatingReply, calls.append, "judge pair")
     except ModelUnusable as error:
         if not error.of_one_request:
             raise

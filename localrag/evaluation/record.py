@@ -26,28 +26,18 @@ FILE = "run.json"
 
 @dataclass(frozen=True, slots=True)
 class Recorded:
-    """One entry of a run.
-
-    Attributes:
-        answers: files of its results in the order asked, relative to the workspace.
-        stopped: why it has no results; "" if nothing stopped it.
-    """
+    """One entry of a run."""
 
     name: str
     method: str
     made_with: dict[str, Any]
-    answers: tuple[str, ...]
-    stopped: str = ""
+    answers: tuple[str, ...]  # files of its results in the order asked, relative to the workspace
+    stopped: str = ""  # why it has no results; "" if nothing stopped it
 
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """A run and its state.
-
-    Attributes:
-        started, finished: ISO date and time (UTC). `finished` is "" until the run is complete.
-        judge: everything the verdicts depend on, by dotted name; empty without a judge.
-    """
+    """A run and its state."""
 
     dataset: str
     split: str
@@ -56,9 +46,11 @@ class Run:
     orders: int
     corpus: str
     machine: str
+    # started, finished: ISO date and time (UTC). `finished` is "" until the run is complete
     started: str
     entries: tuple[Recorded, ...]
     finished: str = ""
+    # everything the verdicts depend on, by dotted name; empty without a judge
     judge: dict[str, Any] = field(default_factory=dict)
 
     def asks_as(self, other: "Run") -> bool:
@@ -102,20 +94,8 @@ def planned(plan: Plan) -> Run:
 def begin(workspace: Workspace, run: Run, name: str, *, asks: bool) -> tuple[Path, Run]:
     """Find the folder of a run, and write its record.
 
-    A run that asks the same is continued, and keeps its start.
-
-    Args:
-        workspace: holds the run.
-        run: what is asked.
-        name: of the folder; "" for the run that asks the same, else for the start time.
-        asks: whether a question is left to ask. If not, the run keeps its end.
-
-    Returns:
-        The folder, and the record in it.
-
-    Raises:
-        UsageError: the name is invalid, or its run asks something else.
-        StorageError: the record cannot be written.
+    A run asking the same is continued, and keeps its start. A new run without a `name` has the
+    name of its start time. A `UsageError` if the run of this name asks something else.
     """
     if name:
         folder = places.run(workspace, run.dataset, name)
@@ -133,12 +113,7 @@ def begin(workspace: Workspace, run: Run, name: str, *, asks: bool) -> tuple[Pat
 
 
 def evaluation_of(folder: Path) -> Evaluation:
-    """Read the result of a finished run.
-
-    Raises:
-        UsageError: the run is not finished.
-        NotFoundError, WorkspaceError, InputError: as in `localrag.evaluation.report.load`.
-    """
+    """Read the result of a finished run. A `UsageError` if it is not finished."""
     run = read(folder)
     if run is not None and not run.finished:
         raise UsageError(
@@ -150,11 +125,7 @@ def evaluation_of(folder: Path) -> Evaluation:
 
 
 def recorded(workspace: Workspace) -> Iterator[tuple[Path, Run]]:
-    """All runs, finished or not, with their folders.
-
-    Raises:
-        StorageError: they cannot be read.
-    """
+    """All runs, finished or not, with their folders. Raises `StorageError`."""
     for folder in _folders(workspace):
         run = read(folder)
         if run is not None:
@@ -167,15 +138,9 @@ def damaged(workspace: Workspace) -> list[Path]:
 
 
 def find(workspace: Workspace, name: str) -> Path:
-    """The folder of a run.
+    """The folder of a run, by its name ("before", "lawqa/before") or path.
 
-    Args:
-        workspace: holds the run.
-        name: of the run, with its dataset if needed ("lawqa/before"), or the path of a folder.
-
-    Raises:
-        NotFoundError: there is none.
-        UsageError: there are several.
+    A `UsageError` if several have the name.
     """
     folders = [folder for folder, _ in recorded(workspace)]
     named = [
@@ -204,11 +169,7 @@ def read(folder: Path) -> Run | None:
 
 
 def write(folder: Path, run: Run) -> None:
-    """Write a record, all or nothing.
-
-    Raises:
-        StorageError: it cannot be written.
-    """
+    """Write a record, all or nothing. Raises `StorageError` if it cannot be written."""
     goes_on = N_("Free some space: the answers are kept, and the same command goes on.")
     with storing(folder / FILE, goes_on):
         replace_text(folder / FILE, _adapter.dump_json(run, indent=1).decode())

@@ -21,7 +21,6 @@ from localrag.evaluation.types import (
     Asking,
     Entry,
     Evaluation,
-    Halted,
     Listener,
     NotMeasured,
     Question,
@@ -41,17 +40,12 @@ Results = dict[int, Result]
 
 @dataclass(frozen=True, slots=True)
 class Finished:
-    """Result of a run.
-
-    Attributes:
-        asked: questions asked by this call; each order counts.
-        stopped: by entry, why it has no results.
-    """
+    """Result of a run."""
 
     evaluation: Evaluation
     folder: Path
-    asked: int
-    stopped: Mapping[str, LocalragError]
+    asked: int  # questions asked by this call; each order counts
+    stopped: Mapping[str, LocalragError]  # by entry, why it has no results
 
 
 def evaluate(
@@ -60,21 +54,8 @@ def evaluate(
     """Ask unanswered questions, and write the report.
 
     After any stop, even a kill, the same plan continues. A failed question stops no other;
-    transient
-    failures are asked again by the next call. A failed model or a busy file stops its entry only.
-
-    Args:
-        plan: what to ask.
-        run: name of the run; "" for the run that asks the same, else a new one.
-        retry_failed: ask all failed questions again.
-        on_event: called in this thread.
-
-    Raises:
-        UsageError: scipy is missing, or the run of this name asks something else.
-        ModelUnusable: a model is missing, or no entry could be completed.
-        BusyError: another process asks the same, and no entry could be completed.
-        StorageError: the disk is full. Answers are kept.
-        IndexUnusable, StoreError: the corpus cannot be used.
+    transient failures are asked again by the next call. A failed model or a busy file stops its
+    entry only. It is an error if no entry could be completed.
     """
     statistics.require()
     found = {
@@ -120,7 +101,7 @@ def evaluate(
         machine=recorded.machine,
         date=date,
         not_measured=(
-            *(NotMeasured(one.method, one.cause, one.cure) for one in plan.left_out),
+            *plan.left_out,
             *(NotMeasured(name, one.cause, one.cure) for name, one in asking.stopped.items()),
         ),
         lacking=plan.lacking,
@@ -134,12 +115,7 @@ def evaluate(
 
 
 def known(plan: Plan, setup: Setup, order: int) -> Results:
-    """Results of earlier runs for one setup and order.
-
-    Raises:
-        WorkspaceError: an answer is damaged.
-        StorageError: the answers cannot be read.
-    """
+    """Results of earlier runs for one setup and order."""
     path = places.order_file(setup.folder, order)
     return results(path, plan.asked, order, setup.method, plan.lacking, plan.measure)
 
@@ -155,7 +131,6 @@ def again(result: Result, *, retry_failed: bool) -> bool:
 
 
 def _examined(plan: Plan, setup: Setup, order: int, found: Results) -> Results:
-    """Results with verdicts, searches and shown sentences."""
     found = with_searches(plan, setup, order, with_verdicts(plan, setup, order, found))
     return with_sentences(plan, setup, order, found)
 
@@ -196,11 +171,7 @@ def _require_judge(plan: Plan) -> None:
 
 
 class _Asking:
-    """Asks model by model.
-
-    Attributes:
-        stopped: by entry or judge, why it cannot continue.
-    """
+    """Asks model by model. `stopped`: by entry or judge, why it cannot continue."""
 
     def __init__(self, plan: Plan, retry_failed: bool, batches: int, on_event: Listener) -> None:
         self.asked = 0
@@ -234,7 +205,7 @@ class _Asking:
             assert self._plan.judge
             name = f"judge {self._plan.judge.name}"
             self.stopped[name] = error
-            self._tell(Halted(name, error.cause, error.cure))
+            self._tell(NotMeasured(name, error.cause, error.cure))
 
     def _batch(self, setup: Setup, order: int, resources: MethodResources) -> None:
         plan = self._plan
@@ -269,7 +240,7 @@ class _Asking:
             )
         except (ModelUnusable, BusyError) as error:
             self.stopped[setup.name] = error
-            self._tell(Halted(setup.name, error.cause, error.cure))
+            self._tell(NotMeasured(setup.name, error.cause, error.cure))
         else:
             self.asked += done.spent.asked
 
@@ -297,25 +268,19 @@ def _row(id_: str, query: Query) -> bytes:
 
 @dataclass(frozen=True, slots=True)
 class Forecast:
-    """Expected cost of one entry.
-
-    Attributes:
-        done, left: questions answered and open; each order counts.
-        calls, most_calls: of a model for open questions, without retries.
-        prompt, completion: tokens for open questions, estimated from answered ones; 0 if there are
-            none.
-        verdicts: still to be given; 0 without a judge.
-    """
+    """Expected cost of one entry."""
 
     name: str
-    done: int
+    done: int  # done, left: questions answered and open; each order counts
     left: int
-    calls: int
+    calls: int  # calls, most_calls: of a model for open questions, without retries
     most_calls: int
+    # prompt, completion: tokens for open questions, estimated from answered ones; 0 if there are
+    # none
     prompt: int = 0
     completion: int = 0
     seconds: float = 0.0
-    verdicts: int = 0
+    verdicts: int = 0  # still to be given; 0 without a judge
 
 
 def forecast(plan: Plan, *, retry_failed: bool = False) -> Iterator[Forecast]:

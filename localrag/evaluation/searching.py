@@ -5,7 +5,7 @@ triple, or a passage that states it: it names all objects, and the subject or it
 matches. The model alone, and queries without a stage in the trace, are left out.
 
 A gold sentence counts as shown if the shown text of its document, in reading order, contains its
-words; dataset and localrag may split a text differently.
+words. Dataset and localrag may split a text differently.
 """
 
 from collections import defaultdict
@@ -35,11 +35,7 @@ Said = tuple[Passage, str]
 def with_searches(
     plan: Plan, setup: Setup, order: int, results: dict[int, Result]
 ) -> dict[int, Result]:
-    """Add the searches of derivations to the results of an order.
-
-    Raises:
-        StoreError: the corpus cannot be read.
-    """
+    """Add the searches of derivations to the results of an order. Raises `StoreError`."""
     if not (setup.method.derives and setup.method.searches):
         return results
     path = places.order_file(setup.folder, order)
@@ -60,15 +56,9 @@ def with_searches(
 def searches(
     answer: Answered, question: Question, said: Callable[[str], Said | None]
 ) -> tuple[tuple[StageSearch, ...], int]:
-    """Compare the searches of a derivation with the gold triples.
+    """Compare the searches of a derivation with the gold triples: each stage of each query.
 
-    Args:
-        answer: with its derivation; its stages name their step as `label_of` does.
-        question: with its gold triples.
-        said: returns passages by id.
-
-    Returns:
-        Each stage of each query, and the number of gold triples without a query.
+    Also counts the gold triples without a query. Stages name their step as `label_of` does.
     """
     sought: set[Triple] = set()
     found: list[StageSearch] = []
@@ -140,11 +130,7 @@ def _same(one: Triple, other: Triple) -> bool:
 def with_sentences(
     plan: Plan, setup: Setup, order: int, results: dict[int, Result]
 ) -> dict[int, Result]:
-    """Add the shown gold sentences to the results of an order, if the traces record them.
-
-    Raises:
-        StoreError: the corpus cannot be read.
-    """
+    """Add the shown gold sentences to the results of an order, if the traces record them."""
     if not setup.method.searches or not any(one.sentences for one in plan.asked):
         return results
     rows = read_rows(places.order_file(setup.folder, order), Answered.of, plan.n)
@@ -167,13 +153,7 @@ def with_sentences(
 def shown(
     gold: Sequence[GoldSentence], spans: Iterable[TextSpan], text_of: Callable[[TextSpan], str]
 ) -> tuple[bool, ...]:
-    """For each gold sentence, whether the spans contain it.
-
-    Args:
-        gold: the sentences.
-        spans: shown text, in any order.
-        text_of: returns the text of a span.
-    """
+    """For each gold sentence, whether the spans contain it."""
     wanted = {one.document for one in gold}
     found: dict[str, str] = defaultdict(str)
     for span in sorted(set(spans)):

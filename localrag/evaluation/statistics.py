@@ -28,13 +28,9 @@ _NUMBERS_AT_ONCE = 4_000_000
 
 @dataclass(frozen=True, slots=True)
 class Estimate:
-    """A mean over questions with its 95 % interval.
+    """A mean over questions with its 95 % interval."""
 
-    Attributes:
-        value: 0 to 1 for a score, -1 to 1 for a difference.
-    """
-
-    value: float
+    value: float  # 0 to 1 for a score, -1 to 1 for a difference
     low: float
     high: float
     n: int
@@ -42,39 +38,24 @@ class Estimate:
 
 @dataclass(frozen=True, slots=True)
 class McNemar:
-    """A test of whether two methods are right equally often.
+    """A test of whether two methods are right equally often."""
 
-    Attributes:
-        first, second: questions that only one of them has right (b and c).
-        p: exact, two-sided (McNemar 1947, binomial).
-    """
-
-    first: int
+    first: int  # first, second: questions that only one of them has right (b and c)
     second: int
-    p: float
+    p: float  # exact, two-sided (McNemar 1947, binomial)
 
 
 def require() -> None:
-    """Check that statistics can be computed.
-
-    Raises:
-        UsageError: scipy is missing.
-    """
+    """Check that scipy is installed. Raises `UsageError` if it is missing."""
     _stats()
 
 
 def score(questions: Sequence[Sequence[float]]) -> Estimate | None:
-    """Mean score of questions, each asked in one or several orders.
+    """Mean score of questions, 0 to 1, each asked in one or several orders; None without any.
 
     The interval is Wilson's (1927) if each question is right or wrong as a whole. Otherwise it is a
     percentile bootstrap over questions (Efron and Tibshirani 1993, chapter 13). Below `FEW`
     questions it is Hoeffding's (1963, theorem 2).
-
-    Args:
-        questions: scores of each question's answers, 0 to 1, at least one.
-
-    Returns:
-        None without questions.
     """
     means = sorted(fmean(scores) for scores in questions)
     if not means:
@@ -93,10 +74,10 @@ def share(hits: int, n: int) -> Estimate:
 
 
 def difference(first: Sequence[float], second: Sequence[float]) -> Estimate | None:
-    """Mean difference on the same questions, first minus second, with a paired bootstrap interval.
+    """Mean difference on the same questions, first minus second; None without questions.
 
-    Args are mean scores by question. Below `FEW` questions the interval is Hoeffding's. None
-    without questions.
+    Args are mean scores by question. The interval is a paired bootstrap, below `FEW` questions
+    Hoeffding's.
     """
     gaps = sorted(a - b for a, b in zip(first, second, strict=True))
     return _mean(gaps, -1.0, 1.0) if gaps else None
@@ -123,7 +104,6 @@ def holm(values: Sequence[float]) -> list[float]:
 
 
 def _mean(values: Sequence[float], least: float, most: float) -> Estimate:
-    """Mean of sorted values between `least` and `most`."""
     mean, n = fmean(values), len(values)
     if n >= FEW:
         return Estimate(mean, *_bootstrap(tuple(values)), n)

@@ -18,7 +18,8 @@ from localrag.corpus.readers.types import Limits
 from localrag.corpus.store import CorpusStore
 from localrag.corpus.types import PASSAGES
 from localrag.corpus.workspace import CorpusPaths, Workspace
-from localrag.errors import InputError, LocalragError, NotFoundError, UsageError
+from localrag.errors import InputError, LocalragError, UsageError
+from localrag.evaluation.datasets.keeping import no_file, unreadable
 from localrag.language import N_, _
 from localrag.search.finding import find
 from localrag.search.pipeline import Retriever
@@ -36,7 +37,7 @@ _SEED = 0
 
 @dataclass(frozen=True, slots=True)
 class JudgedQuestion:
-    """A question, and the units that answer it."""
+    """A question, and the units answering it."""
 
     query: Query
     relevant: frozenset[str]
@@ -52,65 +53,39 @@ class Unusable:
 
 @dataclass(frozen=True, slots=True)
 class Trial:
-    """One way of searching, and its figures.
+    """One way of searching, and its figures."""
 
-    Attributes:
-        name: "words", "words + meaning 1:2, reread" …
-        ndcg: mean nDCG of the first k (Järvelin and Kekäläinen 2002), with gain 1.
-        any_found, all_found: questions with any or all units among the first k.
-        behind: nDCG below the best, with its 95 % interval (paired bootstrap).
-    """
-
-    name: str
+    name: str  # "words", "words + meaning 1:2, reread" …
     settings: RetrievalConfig
-    ndcg: float
-    any_found: int
+    ndcg: float  # mean nDCG of the first k (Järvelin and Kekäläinen 2002), with gain 1
+    any_found: int  # any_found, all_found: questions with any or all units among the first k
     all_found: int
+    # nDCG below the best, with its 95 % interval (paired bootstrap)
     behind: tuple[float, float, float]
     seconds: float
 
 
 @dataclass(frozen=True, slots=True)
 class Tuning:
-    """Result of the measurement.
-
-    Attributes:
-        tried: the varied settings, if there is a model for them.
-        trials: from the simplest to the most costly.
-        chosen: the simplest one not clearly behind the best.
-    """
+    """Result of the measurement."""
 
     questions: int
     unusable: tuple[Unusable, ...]
     k: int
-    tried: tuple[str, ...]
-    trials: tuple[Trial, ...]
-    chosen: Trial
+    tried: tuple[str, ...]  # the varied settings, if there is a model for them
+    trials: tuple[Trial, ...]  # from the simplest to the most costly
+    chosen: Trial  # the simplest one not clearly behind the best
 
 
 def tune(
     workspace: Workspace,
     corpus: str,
-    config: Config,
+    config: Config,  # names the models; its settings of retrieval are ignored
     questions: Path,
     *,
     on_progress: Callable[[int, int], None] | None = None,
 ) -> Tuning:
-    """Measure every way of searching that the models allow.
-
-    Args:
-        workspace: holds the corpus.
-        corpus: its name.
-        config: names the models; its settings of retrieval are ignored.
-        questions: JSON Lines with ``question``, ``relevant`` (a list of citations or ids of
-            passages) and optionally ``options`` (a list).
-        on_progress: receives searches done and to do.
-
-    Raises:
-        InputError: fewer than `FEWEST` questions can be used.
-        NotFoundError: the file or corpus does not exist.
-        IndexUnusable, ModelUnusable: an index or a model cannot be used.
-    """
+    """Measure every way of searching that the models allow; needs `FEWEST` usable questions."""
     everything = {"lexical": True, "dense": "auto", "rerank": "auto"}
     every = config.model_copy(update={"retrieval": config.retrieval.model_copy(update=everything)})
     with Retriever.open(workspace, corpus, every) as retriever:
@@ -134,15 +109,7 @@ def tune(
 
 
 def apply(place: CorpusPaths, tuning: Tuning) -> Path:
-    """Make the chosen way the default of a corpus; other settings are unchanged.
-
-    Returns:
-        The file of settings.
-
-    Raises:
-        UsageError: there is no choice.
-        StorageError: it cannot be written. The earlier file is unchanged.
-    """
+    """Make the chosen way the default of a corpus; returns the file, changed only there."""
     if not tuning.tried:
         raise UsageError(
             N_("Only words were tried, so there is nothing to choose."),
@@ -168,7 +135,6 @@ _COMMON = {"lexical": True, "dense": "auto", "fusion": "scores"}
 
 
 def _ways(settings: RetrievalConfig, retriever: Retriever) -> list[tuple[str, RetrievalConfig]]:
-    """Every way of searching, the simplest first."""
     ways: list[tuple[str, dict[str, object]]] = [("words", {"dense": "off"})]
     if retriever.has_dense:
         ways.append(("meaning", {"lexical": False}))
@@ -278,16 +244,9 @@ def _lines(path: Path, store: CorpusStore) -> Iterator[tuple[int, JudgedQuestion
                     except LocalragError as problem:
                         yield number, problem
     except FileNotFoundError as error:
-        raise NotFoundError(
-            N_("There is no file {path}."), N_("Check the spelling."), path=path
-        ) from error
+        raise no_file(path) from error
     except OSError as error:
-        raise InputError(
-            N_("{path} cannot be read ({problem})."),
-            N_("Check the path and its permissions."),
-            path=path,
-            problem=error,
-        ) from error
+        raise unreadable(path, error) from error
 
 
 def _judged(record: dict[str, object], store: CorpusStore) -> JudgedQuestion:

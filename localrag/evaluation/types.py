@@ -30,147 +30,103 @@ ANSWERABLE = "answerable"
 
 @dataclass(frozen=True, slots=True)
 class Gold:
-    """A place that answers a question, wholly or in part.
+    """A place answering a question, wholly or in part."""
 
-    Attributes:
-        document: law id; for other documents id or title.
-        article: as in `Locator.article` ("27_36"); "" outside statutes.
-    """
-
-    document: str
-    article: str = ""
+    document: str  # law id; for other documents id or title
+    article: str = ""  # as in `Locator.article` ("27_36"); "" outside statutes
 
 
 class GoldSentence(NamedTuple):
-    """A sentence that answers part of a question.
+    """A sentence answering part of a question."""
 
-    Attributes:
-        document: as in `Gold`.
-    """
-
-    document: str
+    document: str  # as in `Gold`
     text: str
 
 
 class GoldEvidence(NamedTuple):
-    """A question asked to check a claim, and the answers found.
-
-    Attributes:
-        answers: may be empty.
-    """
+    """A question asked to check a claim, and the answers found."""
 
     question: str
-    answers: tuple[str, ...]
+    answers: tuple[str, ...]  # may be empty
 
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """A question with a known answer.
-
-    Attributes:
-        query: with options in the order of the dataset.
-        answer: label of the right option ("c"), a text, or the verdict on a claim (`Veracity`); ""
-            if the texts do not answer it.
-        context: texts that answer it, as in the dataset; may be "".
-        groups: value by name ({"law": "金商法", "kind": "関連法令", "polarity": "deviates"}).
-        derivation: triples behind the answer; may be empty.
-        sentences: gold sentences; may be empty.
-        evidence: for a claim, the questions asked to check it.
-    """
+    """A question with a known answer."""
 
     id: str
-    query: Query
+    query: Query  # with options in the order of the dataset
+    # label of the right option ("c"), a text, or the verdict on a claim (`Veracity`). "" if the
+    # texts do not answer it
     answer: str
-    context: str = ""
+    context: str = ""  # texts that answer it, as in the dataset; may be ""
     gold: tuple[Gold, ...] = ()
+    # value by name ({"law": "金商法", "kind": "関連法令", "polarity": "deviates"})
     groups: Mapping[str, str] = field(default_factory=dict)
-    derivation: tuple[Triple, ...] = ()
+    derivation: tuple[Triple, ...] = ()  # triples behind the answer; may be empty
     aliases: tuple[str, ...] = ()
-    sentences: tuple[GoldSentence, ...] = ()
-    evidence: tuple[GoldEvidence, ...] = ()
+    sentences: tuple[GoldSentence, ...] = ()  # gold sentences; may be empty
+    evidence: tuple[GoldEvidence, ...] = ()  # for a claim, the questions asked to check it
 
 
 @dataclass(frozen=True, slots=True)
 class Published:
-    """A figure published by others, under other conditions.
+    """A figure published by others, under other conditions."""
 
-    Attributes:
-        score: 0 to 1.
-        n: questions; 0 if unknown.
-        conditions: model, questions and corpus, in words.
-    """
-
-    score: float
-    n: int
-    conditions: str
+    score: float  # 0 to 1
+    n: int  # questions; 0 if unknown
+    conditions: str  # model, questions and corpus, in words
     source: str
 
 
 @dataclass(frozen=True, slots=True)
 class Split:
-    """One set of questions of a dataset.
-
-    Attributes:
-        file: relative to the folder of the dataset.
-        sha256: in hexadecimal digits; "" if not pinned.
-        url: for the download; may be "".
-    """
+    """One set of questions of a dataset."""
 
     name: str
-    file: str
-    sha256: str = ""
-    url: str = ""
+    file: str  # relative to the folder of the dataset
+    sha256: str = ""  # in hexadecimal digits; "" if not pinned
+    url: str = ""  # for the download; may be ""
 
 
 @dataclass(frozen=True, slots=True)
 class Dataset:
-    """A declared dataset.
+    """A declared dataset."""
 
-    Attributes:
-        name: short name ("lawqa").
-        reader: format of its files; a name in `localrag.evaluation.datasets.readers`.
-        splits: by default, the first one present is used.
-        corpus: files and folders of the corpus, relative to the folder of the data.
-        excerpts: files of passages missing from the corpus; each becomes a document
-            (`localrag.evaluation.datasets.acquiring`).
-        hints: by path, how to get a file or folder without an address.
-        caveats: sentences needed to judge a score.
-        measure: of answers in free text; a name in `localrag.evaluation.measures.MEASURES`.
-        synonyms: files for the measure, relative to the folder of the dataset; later ones win.
-    """
-
-    name: str
+    name: str  # short name ("lawqa")
     title: str
     source: str
     licence: str
-    reader: str
-    splits: tuple[Split, ...]
+    reader: str  # format of its files; a name in `localrag.evaluation.datasets.readers`
+    splits: tuple[Split, ...]  # by default, the first one present is used
+    # files and folders of the corpus, relative to the folder of the data
     corpus: tuple[str, ...] = ()
+    # files of passages missing from the corpus; each becomes a document
+    # (`localrag.evaluation.datasets.acquiring`)
     excerpts: tuple[str, ...] = ()
+    # by path, how to get a file or folder without an address
     hints: Mapping[str, str] = field(default_factory=dict)
-    caveats: tuple[str, ...] = ()
+    caveats: tuple[str, ...] = ()  # sentences needed to judge a score
+    # of answers in free text; a name in `localrag.evaluation.measures.MEASURES`
     measure: str = CONTAINS
+    # files for the measure, relative to the folder of the dataset; later ones win
     synonyms: tuple[str, ...] = ()
     published: Mapping[str, Sequence[Published]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
 class Questions:
-    """The questions of one split, read and checked.
-
-    Attributes:
-        split: its name, or the name of a user's file.
-        own: whether a user's file replaces the split; caveats and published figures do not apply.
-        own_documents: whether each question is asked of its own documents only, named in its query.
-        unanswerable: whether each is followed by a variant without its supporting documents.
-    """
+    """The questions of one split, read and checked."""
 
     dataset: Dataset
-    split: str
+    split: str  # its name, or the name of a user's file
     sha256: str
     questions: tuple[Question, ...]
+    # whether a user's file replaces the split; caveats and published figures do not apply
     own: bool = False
+    # whether each question is asked of its own documents only, named in its query
     own_documents: bool = False
+    # whether each is followed by a variant without its supporting documents
     unanswerable: bool = False
 
     @property
@@ -196,29 +152,18 @@ class Cause(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Spent:
-    """Cost of one or several answers.
+    """Cost of one or several answers."""
 
-    Attributes:
-        calls: of chat models, retries included.
-        retries: calls with an unusable reply.
-        prompt, cached, completion: tokens.
-        seconds: wall time.
-    """
-
-    calls: int = 0
-    retries: int = 0
-    prompt: int = 0
+    calls: int = 0  # of chat models, retries included
+    retries: int = 0  # calls with an unusable reply
+    prompt: int = 0  # prompt, cached, completion: tokens
     cached: int = 0
     completion: int = 0
-    seconds: float = 0.0
+    seconds: float = 0.0  # wall time
 
     @classmethod
     def of(cls, calls: Sequence[ModelCall], seconds: float) -> "Spent":
-        """Sum up calls of a model.
-
-        Raises:
-            ValueError: a number is negative or infinite.
-        """
+        """Sum up calls of a model. Raises `ValueError` if a number is negative or infinite."""
         spent = cls(
             calls=len(calls),
             retries=sum(bool(call.problem) for call in calls),
@@ -247,74 +192,50 @@ class StageReading(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class StageSearch:
-    """One query of a derivation at one stage.
-
-    Attributes:
-        found: whether the hits hold or state the gold triple.
-    """
+    """One query of a derivation at one stage."""
 
     stage: Stage
-    found: bool
+    found: bool  # whether the hits hold or state the gold triple
     reading: StageReading
 
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """Result of one question, method and order of options.
-
-    Attributes:
-        order: of the options, from 0.
-        score: 0 to 1: right or wrong for a choice, else the main figure of the measure; 0 for a
-            failure.
-        chosen: label in the order of the dataset, or verdict on a claim; may be "".
-        failure: type of the error; "" for an answer.
-        cause: why the score is below 1; None otherwise.
-        recall: by stage, the best rank of each gold place; 0 if not found.
-        lengths: by stage, hits in its longest list.
-        notes: from the trace: what was left out, switched off or replaced.
-        transient: whether the next call asks again.
-        status: as in `localrag.answer.types.Status`; "" for a failure.
-        measures: figures of an answer in free text, 0 to 1, by name; 0 for a failure.
-        verdicts: on answer and derivation, by their source (`DETERMINISTIC`, `JUDGE`).
-        unjudged: why the judge gave no verdict.
-        judging: cost of the judge, not part of `spent`.
-        searches: by query and stage, for queries about a gold triple.
-        unsought: number of gold triples without a query.
-        sentences: for each gold sentence, whether it was shown; empty if unknown.
-    """
+    """Result of one question, method and order of options."""
 
     question: str
-    order: int
+    order: int  # of the options, from 0
+    # 0 to 1: right or wrong for a choice, else the main figure of the measure; 0 for a failure
     score: float
-    chosen: str = ""
+    chosen: str = ""  # label in the order of the dataset, or verdict on a claim; may be ""
     shown: str = ""
-    failure: str = ""
-    cause: Cause | None = None
+    failure: str = ""  # type of the error; "" for an answer
+    cause: Cause | None = None  # why the score is below 1; None otherwise
+    # by stage, the best rank of each gold place; 0 if not found
     recall: Mapping[str, Sequence[int]] = field(default_factory=dict)
-    lengths: Mapping[str, int] = field(default_factory=dict)
+    lengths: Mapping[str, int] = field(default_factory=dict)  # by stage, hits in its longest list
     spent: Spent = Spent()
-    notes: tuple[Fact, ...] = ()
-    transient: bool = False
-    status: str = ""
+    notes: tuple[Fact, ...] = ()  # from the trace: what was left out, switched off or replaced
+    transient: bool = False  # whether the next call asks again
+    status: str = ""  # as in `localrag.answer.types.Status`; "" for a failure
+    # figures of an answer in free text, 0 to 1, by name; 0 for a failure
     measures: Mapping[str, float] = field(default_factory=dict)
+    # on answer and derivation, by their source (`DETERMINISTIC`, `JUDGE`)
     verdicts: Mapping[str, str] = field(default_factory=dict)
-    unjudged: str = ""
-    judging: Spent = Spent()
-    searches: tuple[StageSearch, ...] = ()
-    unsought: int = 0
+    unjudged: str = ""  # why the judge gave no verdict
+    judging: Spent = Spent()  # cost of the judge, not part of `spent`
+    searches: tuple[StageSearch, ...] = ()  # by query and stage, for queries about a gold triple
+    unsought: int = 0  # number of gold triples without a query
+    # for each gold sentence, whether it was shown; empty if unknown
     sentences: tuple[bool, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class NotMeasured:
-    """A method or entry without results.
-
-    Attributes:
-        cause, cure: sentences; the cure may be "".
-    """
+    """A method or entry without results; as an event, one that cannot continue."""
 
     name: str
-    cause: str
+    cause: str  # cause, cure: sentences; the cure may be ""
     cure: str = ""
 
 
@@ -324,16 +245,12 @@ Scores = Mapping[str, tuple[int, int]]
 
 @dataclass(frozen=True, slots=True)
 class PairRating:
-    """A judge's scores of two entries on one question.
-
-    Attributes:
-        as_named, swapped: scores of both, with the first shown first or last; empty if there are
-            none.
-    """
+    """A judge's scores of two entries on one question."""
 
     question: str
     first: str
     second: str
+    # as_named, swapped: scores of both, with the first shown first or last; empty if there are none
     as_named: Scores
     swapped: Scores
     problem: str = ""
@@ -342,42 +259,31 @@ class PairRating:
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """One line of a report's table, with all its results.
+    """One line of a report's table, with all its results."""
 
-    Attributes:
-        name: unique in the report: the method, and the model if there are several.
-        made_with: everything the answers depend on, by dotted name.
-    """
-
-    name: str
+    name: str  # unique in the report: the method, and the model if there are several
     method: str
-    made_with: Mapping[str, object]
+    made_with: Mapping[str, object]  # everything the answers depend on, by dotted name
     results: tuple[Result, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Evaluation:
-    """A finished evaluation.
-
-    Attributes:
-        date: ISO date and time (UTC) of the end.
-        lacking: by question, gold places missing from the corpus; only if a method searches.
-        judge: everything its verdicts depend on, by dotted name; empty without a judge.
-        measured_with: notes on the figures of the measure.
-        ratings: of every two entries, if a judge rates pairs.
-    """
+    """A finished evaluation."""
 
     id: str
     questions: Questions
     orders: int
     entries: tuple[Entry, ...]
     machine: str
-    date: str
+    date: str  # ISO date and time (UTC) of the end
     not_measured: tuple[NotMeasured, ...] = ()
+    # by question, gold places missing from the corpus; only if a method searches
     lacking: Mapping[str, tuple[Gold, ...]] = field(default_factory=dict)
+    # everything its verdicts depend on, by dotted name; empty without a judge
     judge: Mapping[str, object] = field(default_factory=dict)
-    measured_with: tuple[Fact, ...] = ()
-    ratings: tuple[PairRating, ...] = ()
+    measured_with: tuple[Fact, ...] = ()  # notes on the figures of the measure
+    ratings: tuple[PairRating, ...] = ()  # of every two entries, if a judge rates pairs
 
 
 MOST = 4
@@ -393,20 +299,11 @@ def rotated(query: Query, order: int) -> Query:
 
 
 def in_dataset_order(shown: str, order: int, options: int) -> str:
-    """The label of an option in the order of the dataset.
-
-    Args:
-        shown: its label in `order`.
-        order: the order shown.
-        options: how many there are.
-
-    Raises:
-        ValueError: no option has this label.
-    """
+    """The label of an option in the order of the dataset. Raises `ValueError`."""
     return LABELS[(LABELS[:options].index(shown) + order) % options]
 
 
-class Verdict(StrEnum):
+class AnswerVerdict(StrEnum):
     """Whether an answer and its derivation are right (true, false); NA without an answer."""
 
     TT = "TT"
@@ -416,7 +313,7 @@ class Verdict(StrEnum):
     NA = "N/A"
 
     @classmethod
-    def of(cls, *, answer: bool, derivation: bool) -> "Verdict":
+    def of(cls, *, answer: bool, derivation: bool) -> "AnswerVerdict":
         """The verdict on an existing answer."""
         return cls("FT"[answer] + "FT"[derivation])
 
@@ -429,64 +326,40 @@ Measured = Callable[[str, Sequence[Triple], Question], _T]
 
 @dataclass(frozen=True, slots=True)
 class Measure:
-    """A measure of answers in free text.
-
-    Attributes:
-        figures: by name, 0 to 1, higher is better.
-        verdict: by comparison; None if derivations are not examined.
-        notes: versions used, and figures that are missing.
-        of_checks: figures of a checked claim, instead of `figures`; None for questions.
-        of_claims: figures of statements and citations, instead of `figures`; None otherwise.
-        rated: whether a judge rates answers in pairs instead of giving verdicts.
-    """
+    """A measure of answers in free text."""
 
     score: str
-    figures: Measured[Mapping[str, float]]
-    verdict: Measured[Verdict] | None = None
-    notes: tuple[Fact, ...] = ()
+    figures: Measured[Mapping[str, float]]  # by name, 0 to 1, higher is better
+    # by comparison; None if derivations are not examined
+    verdict: Measured[AnswerVerdict] | None = None
+    notes: tuple[Fact, ...] = ()  # versions used, and figures that are missing
+    # figures of a checked claim, instead of `figures`; None for questions
     of_checks: Callable[[FactCheck | None, Question], Mapping[str, float]] | None = None
+    # figures of statements and citations, instead of `figures`; None otherwise
     of_claims: (
         Callable[[Sequence[Claim], Sequence[Citation], Question], Mapping[str, float]] | None
     ) = None
-    rated: bool = False
+    rated: bool = False  # whether a judge rates answers in pairs instead of giving verdicts
 
 
 @dataclass(frozen=True, slots=True)
 class Asking:
-    """A batch begins: one order of options and one method.
-
-    Attributes:
-        order: from 0.
-        place, batches: number of this batch, and of all.
-    """
+    """A batch begins: one order of options and one method."""
 
     name: str
-    order: int
+    order: int  # from 0
     orders: int
-    place: int
+    place: int  # place, batches: number of this batch, and of all
     batches: int
 
 
 @dataclass(frozen=True, slots=True)
-class Halted:
-    """An entry cannot continue; the others do."""
-
-    name: str
-    cause: str
-    cure: str
-
-
-@dataclass(frozen=True, slots=True)
 class Judging:
-    """A model begins to judge an entry.
-
-    Attributes:
-        place, entries: number of this entry, and of all.
-    """
+    """A model begins to judge an entry."""
 
     name: str
     judge: str
-    place: int
+    place: int  # place, entries: number of this entry, and of all
     entries: int
 
 
@@ -499,5 +372,5 @@ class Unjudged:
     problem: str
 
 
-Event = Asking | Halted | Judging | Unjudged | BatchEvent
+Event = Asking | NotMeasured | Judging | Unjudged | BatchEvent
 Listener = Callable[[Event], None]

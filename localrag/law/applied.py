@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from localrag.corpus.links import CHANGES, READS, Reading, Reference
+from localrag.corpus.links import READS, Reading, Reference
 from localrag.corpus.lookups import Lookups
 from localrag.corpus.types import PARAGRAPHS, Locator, Passage
 from localrag.law.provisions import numbers_of
@@ -68,38 +68,6 @@ def words_of(store: Lookups, reference: Reference) -> tuple[ReadWords, ...]:
     """The words of a ``reads`` reference, with their occurrences in the target."""
     spans = _spans(store, reference)
     return tuple(_words(store, reference, reading, spans) for reading in _readings(reference))
-
-
-def changed_by(store: Lookups, passage: Passage, span: Span | None = None) -> tuple[Passage, ...]:
-    """The provisions that temporarily change a provision (当分の間).
-
-    Args:
-        store: the corpus store.
-        passage: the provision, or one around it.
-        span: of the quotation, in characters of the law; None for all.
-
-    Returns:
-        Each provision once: its paragraph, or the smallest whole provision.
-    """
-    law_id, place = passage.document_id, passage.locator
-    if not place.article:
-        return ()
-    start, end = span or (passage.start, passage.end)
-    found: dict[str, Passage] = {}
-    for reference in store.references_to(law_id, Locator(place.division, place.article), CHANGES):
-        source = reference.source
-        own = reference.document_id == law_id and source.article == place.article
-        if own and source.division == place.division:
-            continue
-        target = None if reference.target_end else store.at(law_id, reference.target)
-        if target is not None and (target.end <= start or end <= target.start):
-            continue
-        by = store.at(
-            reference.document_id, Locator(source.division, source.article, source.paragraph)
-        )
-        if by is not None:
-            found.setdefault(by.id, by)
-    return tuple(found.values())
 
 
 def reaches(reference: Reference, place: Locator) -> bool:

@@ -6,8 +6,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from localrag.corpus.links import Definition
-from localrag.corpus.types import ARTICLES, ITEMS, PARAGRAPHS, Document
-from localrag.law.notation import caption_of
+from localrag.corpus.types import ARTICLES, ITEMS, PARAGRAPHS, Document, caption_of
 from localrag.law.provisions import (
     BLOT,
     Innermost,

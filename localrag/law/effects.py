@@ -1,4 +1,4 @@
-"""Effects of a statute on cited provisions: readings, temporary changes, penalties.
+"""Effects of a statute on cited provisions: readings, temporary changes, penalties, requirements.
 
 Readings (読替え) quote words:
 同条第一項中「知事」とあるのは「市長」と、同条第二項ただし書中「県」とあり、及び
@@ -8,6 +8,10 @@ provision, its words and their replacement.
 A penalty is apart from its prohibition: 第十七条の規定に違反した者は、…に処する. It cites the
 prohibition and may repeat none of its words. A breach of an order made under a provision counts
 second. Most acts also punish the legal person: 行為者を罰するほか、その法人に対して….
+
+A requirement is a licence, a registration or a notification. The cited provision governs it:
+第三条の免許を受けない者は、…てはならない. Or it describes the matter:
+第三条第二項各号に掲げる事項を変更しようとするときは、…届け出なければならない.
 """
 
 import re
@@ -25,6 +29,7 @@ from localrag.corpus.links import (
     PUNISHES,
     PUNISHES_A_BODY,
     READS,
+    REQUIRES,
     Reading,
     Reads,
     Reference,
@@ -83,6 +88,26 @@ _PUNISHES_A_BODY = re.compile(
 )
 _ORDERS = re.compile("命(?:ずる|じる)ことができる|命ずるものとする")
 
+_GRANT = "(?:許可|認可|免許|登録|認定|指定|承認|同意|確認|検査|認証)"
+_IN_CLAUSE = r"(?:[^。、（）「」\n]|（[^（）\n]*）)"
+_IN_SENTENCE = r"(?:[^。（）「」\n]|（[^（）\n]*）)"
+# Text behind the citation of a provision. Left out are duties only mentioned:
+# 許可を受けなければならない場合, 届出をしないでした者.
+_REQUIRES = re.compile(
+    r"(?:本文|ただし書|前段|後段)?(?:に(?:規定す|掲げ)る|の規定(?:による|により|に基づく)|の)(?:"
+    # The licence or the notification there.
+    r"(?:[一-鿿ァ-ヶー]{1,10}の){0,2}[一-鿿]{0,4}?"
+    rf"(?:(?:{_GRANT}を(?:受け|得)|届出をし)"
+    rf"(?:なければ(?!なら)|た{_IN_CLAUSE}{{1,20}}でなければ"
+    rf"|(?:ないで|(?:てい)?ない(?:者|もの)は){_IN_SENTENCE}{{0,150}}?てはならない(?=[。（]))"
+    rf"|{_GRANT}がなければ"
+    rf"|(?:{_GRANT}を(?:受け|得)|(?:届出|申請)をし)なければならない(?=[。（]))"
+    # The matter there.
+    rf"|(?:(?!規定|とき|場合|以外){_IN_CLAUSE}){{0,40}}"
+    rf"(?:ようとする(?:者|とき|場合|{_IN_CLAUSE}{{1,12}})|たとき)に?は、{_IN_SENTENCE}{{0,150}}?"
+    rf"(?:{_GRANT}を(?:受け|得)|届出をし|届け出)なければならない(?=[。（]))"
+)
+
 
 class _Target(NamedTuple):
     """A provision read otherwise, as cited."""
@@ -124,8 +149,8 @@ def find_readings(
 
     Yields:
         A ``reads`` reference for every provision read otherwise. If code cannot identify it
-        (これらの規定, a chapter), the reference has no law; in supplements, which amend other laws,
-        such readings are left out.
+        (これらの規定, a chapter), the reference has no law. Supplements amend other laws:
+        there such readings are left out.
     """
     text, lists = document.text, _Lists(document.text, cited)
     groups = [
@@ -197,8 +222,8 @@ def find_penal(document: Document, cited: Sequence[Reference]) -> Iterator[Refer
         cited: its references to provisions, in reading order.
 
     Yields:
-        For each penal article an edge to itself with the words of the penalty, and one to each
-        provision cited whose breach it may punish.
+        For each penal article an edge to itself with the words of the penalty. Further ones lead to
+        the provisions cited, if it may punish their breach.
     """
     cited = [one for one in cited if one.law_id and one.target.path]
     starts = [one.start for one in cited]
@@ -240,6 +265,27 @@ def find_penal(document: Document, cited: Sequence[Reference]) -> Iterator[Refer
                         target_end=last,
                         detail=BY_ORDER,
                     )
+
+
+def find_requirements(document: Document, cited: Sequence[Reference]) -> Iterator[Reference]:
+    """Find the licences and notifications that a statute requires.
+
+    Args:
+        document: the statute.
+        cited: its references to provisions, in reading order.
+
+    Yields:
+        A ``requires`` reference to every provision cited for it.
+    """
+    text, lists = document.text, _Lists(document.text, cited)
+    for end in sorted({one.end for one in cited}):
+        if not _REQUIRES.match(text, end):
+            continue
+        start = max(text.rfind("\n", 0, end), _sentence_before(text, end)) + 1
+        for target in lists.ending(end, start):
+            of = target.reference
+            if of.law_id and of.target.path:
+                yield replace(of, kind=REQUIRES)
 
 
 def _sentence_before(text: str, at: int) -> int:

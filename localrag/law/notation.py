@@ -26,7 +26,7 @@ ROMAN = ("i", "ii", "iii", "iv", "v", "vi", "vii", "viii", "ix", "x", "xi", "xii
 SUPPLEMENT = "suppl"
 """A 附則 as cited, before its division is known."""
 
-_CAPTION = re.compile(r"（([^（）]+)）$")
+
 _KANJI = "〇零一二三四五六七八九十百千壱弐参拾"
 _DIGITS = "0-9０-９"
 NUMBER = rf"(?:[{_KANJI}]++|[{_DIGITS}]{{1,5}}+)"
@@ -78,15 +78,13 @@ _BARE_ITEM = (
     rf"|(?<=[ノハビニヲリ]))第{BLANK}{NUMBER}{BLANK}号{_BRANCHES}{_NO_NOUN}"
 )
 # 2項 without 第 only continues a list or a range.
-_IN_A_LIST = "|".join(
-    f"(?<={word})"
-    for word in (
-        *("から", "より", "乃至", "乃至は", "ないし", "ないしは", "及び", "又は", "若しくは"),
-        *("並びに", "且つ", "および", "または", "もしくは", "ならびに", "かつ"),
-        f"[・、，,同とや及又並{DASHES}]",
-        f"[、，,{DASHES}][ 　]",
-    )
+_LISTING = (
+    *("から", "より", "乃至", "乃至は", "ないし", "ないしは", "及び", "又は", "若しくは"),
+    *("並びに", "且つ", "および", "または", "もしくは", "ならびに", "かつ"),
+    f"[・、，,同とや及又並{DASHES}]",
+    f"[、，,{DASHES}][ 　]",
 )
+_IN_A_LIST = "|".join(map("(?<={})".format, _LISTING))
 # Alone it is a word (法律の前文); with a number it is a place: 憲法前文第二項.
 _PREAMBLE = rf"前文(?={BLANK}(?:第{BLANK})?{NUMBER}{BLANK}項)"
 START = re.compile(
@@ -317,12 +315,6 @@ def _subitem(number: str, level: int) -> str:
     if level == 2 and 0 < value <= len(ROMAN):
         return f"({ROMAN[value - 1]})"
     return f"({number})"
-
-
-def caption_of(header: str) -> str:
-    """The caption of an article from its header (詐欺 in 刑法 第二百四十六条（詐欺）), or ""."""
-    caption = _CAPTION.search(header)
-    return caption[1] if caption else ""
 
 
 # Numbers with 号 other than items: of cases, laws, notices, bills. 令和3年（ワ）第12345号,

@@ -241,7 +241,7 @@ class RememberedProvisions:
 _BRANCHES = rf"(?:[のノ之]{NUMBER})*+"
 _BEFORE = "(?:別記|別紙|付録|附録)?"
 _FORM = "様式|書式"
-_FORMS = re.compile(rf"{_FORM}|ひな形|雛形|記載例")
+
 LABEL = re.compile(
     rf"{_BEFORE}(?:第(?P<first>{NUMBER}(?:号)?{_BRANCHES})(?P<form>{_FORM})(?P<more>{_BRANCHES})"
     rf"|(?P<name>別表|{_FORM})(?:第?(?P<number>{NUMBER})号?(?P<branches>{_BRANCHES}))?)"
@@ -286,19 +286,6 @@ def appendices(document: Document) -> Mapping[tuple[str, str], str]:
                 key = belongs, label
                 found[key] = division if key not in found else ""
     return found
-
-
-def is_form(passage: Passage) -> bool:
-    """Whether a passage is a form (様式, 書式) or a sample of one (ひな形, 記載例)."""
-    if not passage.locator.division.startswith("appendix"):
-        return False
-    # The title of a law may have such a word, too.
-    return _FORMS.search(passage.header.partition(" ")[2]) is not None
-
-
-def names_form(text: str) -> bool:
-    """Whether a text mentions forms."""
-    return _FORMS.search(text) is not None
 
 
 _BRACKET = re.compile("[（）()]")

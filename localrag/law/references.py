@@ -21,7 +21,7 @@ from localrag.law.delegations import (
     dropping_asides,
     read_delegations,
 )
-from localrag.law.effects import find_changes, find_penal, find_readings
+from localrag.law.effects import find_changes, find_penal, find_readings, find_requirements
 from localrag.law.names import LawNames
 from localrag.law.notation import SUPPLEMENT
 from localrag.law.places import CitedPlace, Law, Placer
@@ -76,8 +76,9 @@ _OWN_RANK = {"CabinetOrder": ("政令",), "MinisterialOrdinance": ("政令", "�
 def extract_references(document: Document, names: LawNames) -> list[Reference]:
     """All references of a statute, in reading order; none for other documents.
 
-    A provision read otherwise (読替え) gets a second reference ``reads``, one changed temporarily
-    (当分の間) ``changes``, one whose breach is punished ``punishes``.
+    Some citations get a second reference: ``reads`` for words read otherwise (読替え), ``changes``
+    for a temporary change (当分の間), ``punishes`` for the penalty of a breach, ``requires`` for a
+    licence or a notification.
 
     Left out are references to the provision itself (この条において), references in tables about
     unnamed laws, and those in amendments or enactment clauses, which cite the numbers of their day.
@@ -93,6 +94,7 @@ def extract_references(document: Document, names: LawNames) -> list[Reference]:
         *extraction.readings(cited),
         *find_changes(document, cited),
         *find_penal(document, cited),
+        *find_requirements(document, cited),
         *extraction.delegations(),
     ]
     law_type = names.law_type(document.id)

@@ -1,7 +1,7 @@
 """Answers questions with a method, for `ask`, `batch`, `eval` and the workbench.
 
-A follow-up is read together with the questions before it (`localrag.search.written`). With a
-model, the model completes it instead (その罰則は); see `localrag.methods.searches`.
+A follow-up is read together with the questions before it (`localrag.search.query.rewritten`). A
+model, if there is one, completes it instead (その罰則は); see `localrag.methods.searches`.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -39,11 +39,10 @@ from localrag.methods.extractive import (
     with_quotations,
 )
 from localrag.search.pipeline import Retriever
-from localrag.search.query import check, checked
+from localrag.search.query import check, checked, rewritten
 from localrag.search.question.as_of import state_asked
 from localrag.search.reading import Retrieval
 from localrag.search.types import FOLLOW_UP, STATE_ASKED, Query, Trace
-from localrag.search.written import rewritten
 from localrag.text.facts import Fact, FactKind
 from localrag.text.progress import ignore
 
@@ -55,17 +54,11 @@ if TYPE_CHECKING:
 
 
 class FollowedQuestion(NamedTuple):
-    """A question without a history.
-
-    Attributes:
-        query: the question.
-        read_as: its text, if it is not as asked; else "".
-        trace: of the reading.
-    """
+    """A question without a history."""
 
     query: Query
-    read_as: str = ""
-    trace: Trace = Trace()
+    read_as: str = ""  # its text, if it is not as asked; else ""
+    trace: Trace = Trace()  # of the reading
 
 
 def read_question(
@@ -73,10 +66,7 @@ def read_question(
 ) -> FollowedQuestion:
     """Complete a follow-up from its history; write out the citations of any other question.
 
-    The watch hears of a follow-up as of a stage. Its `query` is the completed question.
-
-    Raises:
-        Cancelled: the answer is no longer wanted.
+    The watch hears of a follow-up as of a stage. Raises `Cancelled` if nobody waits.
     """
     with resources.reading:
         names = resources.retriever.names
@@ -109,13 +99,7 @@ def search_rewritten(
     asked: Query,
     k: int | None,
 ) -> Retrieval:
-    """Search for a query, and for the searches written by the chat model.
-
-    Raises:
-        UsageError: the settings name no chat model, or the query cannot be searched for.
-        ModelUnusable: the model cannot be opened.
-        StoreError, IndexUnusable: something cannot be used; the cure is named.
-    """
+    """Search for a query, and for the searches written by the chat model."""
     if not config.chat.model:
         raise UsageError(
             N_("--rewrite has a chat model write searches, and the settings name none."),
@@ -134,9 +118,8 @@ def search_rewritten(
 class MethodResources:
     """The resources of a run; fulfils `localrag.methods.catalogue.Resources`.
 
-    Corpus and model are opened when they are first needed, and stay open. Opening raises
-    `NotFoundError` for an unknown corpus, `UsageError` for a missing model or layer, and
-    `StoreError`, `IndexUnusable` or `ModelUnusable` for what cannot be used, with the cure.
+    Corpus and model are opened when they are first needed, and stay open. Opening raises an error
+    with the cure.
     """
 
     def __init__(
@@ -170,11 +153,7 @@ class MethodResources:
             return self._model
 
     def checked(self, query: Query) -> Query:
-        """A valid query, with the filters of the settings.
-
-        Raises:
-            UsageError: the query or the setting is invalid.
-        """
+        """A valid query, with the filters of the settings. Raises `UsageError`."""
         return checked(query, self._config.retrieval)
 
     @cached_property
@@ -191,11 +170,7 @@ class MethodResources:
 
     @cached_property
     def query_prompt(self) -> "OptimisedPrompt | None":
-        """The optimised prompt of the settings.
-
-        Raises:
-            NotFoundError: no prompt has this name.
-        """
+        """The optimised prompt of the settings. Raises `NotFoundError`."""
         if not (name := self._config.method.query_prompt):
             return None
         from localrag.answer.prompts import OptimisedPrompt
@@ -267,12 +242,7 @@ class MethodResources:
             yield then
 
     def write_down(self, query: Query, method: str) -> None:
-        """Write the question into the journal, if the settings say so.
-
-        Raises:
-            StorageError: it cannot be written.
-            BusyError: another process holds the journal.
-        """
+        """Write the question into the journal, if the settings say so."""
         if self._config.journal.questions:
             from localrag.corpus.asked_journal import write_down
 
@@ -305,18 +275,13 @@ class _ResourcesOfADay(MethodResources):
 
     @property
     def has_model(self) -> bool:
-        """Whether the chat model is open."""
         return self._others.has_model
 
 
 class Answerer:
     """Answers questions with one method; fulfils `localrag.ops.batch.types.AnswerSource`.
 
-    Args:
-        method: answers.
-        resources: corpus and model; the caller closes them.
-        contexts: by question, the texts known to answer it, for methods reading them.
-        settings: the section ``method``.
+    The caller closes the resources.
     """
 
     def __init__(
@@ -349,18 +314,10 @@ class Answerer:
         return self._resources.retriever
 
     def answer(self, query: Query, watch: Watch = UNWATCHED) -> Answer:
-        """Answer one question; several threads may call this.
+        """Answer one question, maybe with a history; several threads may call this.
 
-        A day in the question selects the law of that day, unless the settings give one.
-
-        `query`: the question, maybe with a history.
-
-        Raises:
-            Cancelled: the answer is no longer wanted.
-            UsageError: the method cannot answer such a question.
-            StorageError: the journal of questions cannot be written.
-            Unanswered: a model failed, or its reply was malformed twice.
-            IndexUnusable: the index is damaged.
+        A day in the question selects the law of that day, unless the settings give one. Raises
+        `Cancelled` or `Unanswered`.
         """
         self._resources.write_down(query, self._method.name)
         asked = self._resources.checked(query)
@@ -434,15 +391,7 @@ def open_answers(
     config: Config,
     on_load: Callable[[str, int, int], None] = ignore,
 ) -> Iterator[Answerer]:
-    """Open the method of the settings. Anything unusable is an error before the first question.
-
-    Raises:
-        UsageError: there is no such method, it is only for evaluations, or the settings name no
-            model
-            for it.
-        NotFoundError: there is no such corpus.
-        StoreError, IndexUnusable, ModelUnusable: something cannot be used; the cure is named.
-    """
+    """Open the method of the settings; anything unusable is an error before the first question."""
     chosen = answering_method(config)
     with MethodResources(workspace, corpus, config) as resources:
         # A missing prompt is an error before anything is loaded.
@@ -452,20 +401,12 @@ def open_answers(
 
 
 def named_method(config: Config) -> Method:
-    """The method of the settings, else `WITH_MODEL` or `WITHOUT_MODEL`.
-
-    Raises:
-        UsageError: there is no such method.
-    """
+    """The method of the settings, else `WITH_MODEL` or `WITHOUT_MODEL`. Raises `UsageError`."""
     return method(config.method.name or (WITH_MODEL if config.chat.model else WITHOUT_MODEL))
 
 
 def answering_method(config: Config) -> Method:
-    """The method for questions of a user; see `named_method`.
-
-    Raises:
-        UsageError: there is no such method, or it is only for evaluations.
-    """
+    """The method for questions of a user; see `named_method`. Raises `UsageError`."""
     chosen = named_method(config)
     if chosen.reads_context:
         raise UsageError(

@@ -48,12 +48,9 @@ WITHOUT_MODEL, WITH_MODEL = "extractive", "generative"
 
 
 class OptionChoice(BaseModel):
-    """The choice of an option. `choice_among` limits its label.
+    """The choice of an option. `choice_among` limits its label."""
 
-    Attributes:
-        reason: comes first: the label follows from it.
-    """
-
+    # comes first: the label follows from it
     reason: Annotated[str, Field(max_length=LONGEST_REASON)]
     label: str
 
@@ -77,23 +74,14 @@ def mark(question: str, options: Sequence[str]) -> str:
 
 
 class Resources(Protocol):
-    """Shared by all questions of a run. A resource is opened when it is first needed.
+    """Shared by all questions of a run. A resource is opened when it is first needed."""
 
-    Attributes:
-        settings: of the chat model.
-        reading: lock for the retriever, which serves one thread at a time.
-    """
-
-    settings: ChatConfig
-    reading: RLock
+    settings: ChatConfig  # of the chat model
+    reading: RLock  # lock for the retriever, which serves one thread at a time
 
     @property
     def layers(self) -> "LayerIndex":
-        """The derived layers of the corpus.
-
-        Raises:
-            UsageError: none was prepared.
-        """
+        """The derived layers of the corpus. Raises `UsageError` if none was prepared."""
         ...
 
     @property
@@ -113,42 +101,31 @@ class Resources(Protocol):
 
     @property
     def model(self) -> "ChatModel":
-        """The chat model.
-
-        Raises:
-            UsageError: the settings name none.
-        """
+        """The chat model. Raises `UsageError` if the settings name none."""
         ...
 
 
 class MethodSettings(BaseModel):
-    """Base of the settings declared by methods for the section ``method``.
-
-    A method subclasses it in its own file. The fields of all subclasses are keys of that section.
-    """
+    """Base of settings for the section ``method``; a method subclasses it in its own file."""
 
     model_config = ConfigDict(frozen=True)
 
     @classmethod
     def of(cls, section: MethodConfig) -> Self:
-        """The values that a section gives, else the defaults."""
+        """The values given in a section, else the defaults."""
         given = section.model_extra or {}
         return cls(**{name: given[name] for name in cls.model_fields if name in given})
 
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """A question as a method gets it.
+    """A question as a method gets it."""
 
-    Attributes:
-        query: the question. Its options are in the order of their labels.
-        context: the texts known to answer it, in an evaluation; else "". Only methods with
-            `Method.reads_context` use it.
-        settings: the section ``method``; `MethodSettings.of` reads it.
-    """
-
-    query: Query
+    query: Query  # the question. Its options are in the order of their labels
+    # the texts known to answer it, in an evaluation; else "". Only methods with
+    # `Method.reads_context` use it
     context: str = ""
+    # the section ``method``; `MethodSettings.of` reads it
     settings: MethodConfig = MethodConfig()  # noqa: RUF009 - immutable
 
 
@@ -156,17 +133,12 @@ class Case:
 class Calls:
     """How many calls of a model one question takes.
 
-    A malformed reply adds a call. A step that has nothing to show the model saves one.
-
-    Attributes:
-        fixed: for every question.
-        per_option: for each option, in addition.
-        more: at most, if this depends on the hits.
+    A malformed reply adds a call. A step with nothing to show the model saves one.
     """
 
-    fixed: int = 0
-    per_option: int = 0
-    more: int = 0
+    fixed: int = 0  # for every question
+    per_option: int = 0  # for each option, in addition
+    more: int = 0  # at most, if this depends on the hits
 
     def of(self, options: int) -> int:
         """The least calls for a question with so many options."""
@@ -186,41 +158,26 @@ class Purpose(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Method:
-    """A way to answer questions.
+    """A way to answer questions."""
 
-    Attributes:
-        name: "statute-fixed".
-        about: one sentence, marked with `N_`.
-        answer: answers one question with a new toolkit. It raises only errors of localrag.
-            `ModelUnusable` means that a reply was malformed twice.
-        purpose: the group in which `localrag methods` lists it.
-        source: publication and section, marked with `N_`; "" for a method of this project.
-        calls: of a chat model; none if it needs no model.
-        searches: whether it searches the corpus.
-        reads_context: whether it reads the texts known to answer. Such a method shows the ceiling
-            of retrieval, and cannot answer a user.
-        chooses: whether it chooses one of the options.
-        writes_queries: whether it uses an optimised prompt (`localrag optimize`).
-        settings: the keys of the section ``method`` that it uses.
-        derives: whether its answers have a derivation.
-        layers: the derived searched layers (`localrag prepare`).
-        checks: whether it checks a claim (`Answer.checked`).
-    """
-
-    name: str
-    about: str
+    name: str  # "statute-fixed"
+    about: str  # one sentence, marked with `N_`
+    # answers one question with a new toolkit. It raises only errors of localrag. `ModelUnusable`
+    # means that a reply was malformed twice
     answer: "Callable[[Case, Toolkit], Answer]"
-    purpose: Purpose = Purpose.PAPER
-    source: str = ""
-    calls: Calls = Calls()
-    searches: bool = True
+    purpose: Purpose = Purpose.PAPER  # the group in which `localrag methods` lists it
+    source: str = ""  # publication and section, marked with `N_`; "" for a method of this project
+    calls: Calls = Calls()  # of a chat model; none if it needs no model
+    searches: bool = True  # whether it searches the corpus
+    # whether it reads the texts known to answer. Such a method shows the ceiling of retrieval, and
+    # cannot answer a user
     reads_context: bool = False
-    chooses: bool = False
-    writes_queries: bool = False
-    settings: tuple[str, ...] = ()
-    derives: bool = False
-    layers: tuple[str, ...] = ()
-    checks: bool = False
+    chooses: bool = False  # whether it chooses one of the options
+    writes_queries: bool = False  # whether it uses an optimised prompt (`localrag optimize`)
+    settings: tuple[str, ...] = ()  # the keys of the section ``method`` that it uses
+    derives: bool = False  # whether its answers have a derivation
+    layers: tuple[str, ...] = ()  # the derived searched layers (`localrag prepare`)
+    checks: bool = False  # whether it checks a claim (`Answer.checked`)
 
     def takes(self, query: Query) -> bool:
         """Whether a question has as many options as the method needs."""
@@ -248,14 +205,7 @@ Answering = TypeVar("Answering", bound=Callable[..., Answer])
 
 
 def register(name: str, about: str, **declared: Any) -> Callable[[Answering], Answering]:
-    """Register a method that the decorated function answers with.
-
-    Args:
-        name: of the method.
-        about: one sentence, marked with `N_`.
-        declared: further fields of `Method`. The function gets all others as keyword arguments:
-            so one function serves the variants of a method.
-    """
+    """Register a method that the decorated function answers with."""
     fields = {key: declared.pop(key) for key in list(declared) if key in Method.__slots__}
 
     def registered(function: Answering) -> Answering:
@@ -266,11 +216,7 @@ def register(name: str, about: str, **declared: Any) -> Callable[[Answering], An
 
 
 def method(name: str) -> Method:
-    """The method of this name.
-
-    Raises:
-        UsageError: no method has this name; names the nearest, or all.
-    """
+    """The method of this name. Raises `UsageError` if no method has this name."""
     parts = name.split("-")
     beginnings = ("_".join(parts[:n]) for n in range(len(parts), 0, -1))
     if module := next((one for one in beginnings if one in _modules()), None):

@@ -41,8 +41,7 @@ from localrag.methods.multihop import (
     messages_of,
 )
 from localrag.methods.toolkit import Toolkit
-from localrag.prepare.layers import SENTENCES
-from localrag.prepare.texts import LayerText
+from localrag.prepare.layers import SENTENCES, LayerText
 from localrag.search.types import Query
 
 # Sentences for a sub-question, and those added if they are not enough.

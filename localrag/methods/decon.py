@@ -34,8 +34,7 @@ from localrag.methods.multihop import (
     sub_questions,
 )
 from localrag.methods.toolkit import Toolkit
-from localrag.prepare.layers import DECONTEXTUALIZED, QUESTIONS
-from localrag.prepare.texts import FoundText, LayerText
+from localrag.prepare.layers import DECONTEXTUALIZED, QUESTIONS, FoundText, LayerText
 from localrag.search import MAX_CHARACTERS
 from localrag.search.query import full_text
 from localrag.search.question.asked import AnswerKind, Expectation, interrogative_of
@@ -130,10 +129,7 @@ def _steps(
 def _fused(
     toolkit: Toolkit, layer: str, asked: Query, k: int, *, word: str = "", subject: str
 ) -> list[FoundText]:
-    """The texts of a layer by vectors and words, with their cosines.
-
-    The cosine is 0 if words alone have found a text: it is not among the nearest.
-    """
+    """The texts of a layer by vectors and words, with their cosines; 0 if only words found it."""
     near = toolkit.search_layer(layer, asked, _DEPTH, word=word, subject=subject)
     if not toolkit.layers_have_vectors:
         return near[:k]
@@ -205,7 +201,7 @@ def answer(
 def answer_if_supported(case: Case, toolkit: Toolkit) -> Answer:
     """Answer one question by the hybrid steps; withhold an unsupported answer.
 
-    A yes or no is in no sentence. It is given as unsupported.
+    A yes or no is in no sentence, and is given as unsupported.
     """
     given = answer(case, toolkit, retrieve=hybrid_steps)
     kind = Expectation.of(full_text(case.query)).kind

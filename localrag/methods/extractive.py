@@ -1,9 +1,9 @@
 """`extractive`: no model; the sentences and provisions nearest to the question, word for word.
 
 1. **Search** with all stages: resolver, words, meaning, references.
-2. **Quotation** of the pieces that cover most of the question, each with its stem. They are
-   `quoted`, never `supported`: the reader judges whether they answer. If nothing covers enough of
-   the question, only the cited provisions are quoted.
+2. **Quotation** of the pieces covering most of the question, each with its stem. They are `quoted`,
+   never `supported`: the reader judges them. If nothing covers enough, only the cited provisions
+   are quoted.
 
 The functions below the method serve the answers of all methods. They add provisions that change a
 quoted one, quotations beside an unsupported answer, the nearest passages, and a note on old texts.
@@ -14,35 +14,28 @@ from contextlib import contextmanager
 from dataclasses import replace
 
 from localrag.answer.extractive import Found, nearest, quotations
-from localrag.answer.types import (
-    UNWATCHED,
-    Answer,
-    Citation,
-    Claim,
-    Status,
-    Watch,
-    located,
-    verify,
-)
+from localrag.answer.types import UNWATCHED, Answer, Citation, Claim, Status, Watch, located, verify
 from localrag.corpus.store import CorpusStore
-from localrag.corpus.types import Passage
+from localrag.corpus.types import Passage, caption_of
 from localrag.language import N_
-from localrag.law.applied import changed_by
 from localrag.methods.catalogue import Case, Purpose, Resources, labelled, register
 from localrag.search.pipeline import Retriever
+from localrag.search.question.laws import laws_named
 from localrag.search.reading import Retrieval
 from localrag.search.types import (
     STATE_ASKED,
     Hit,
     Query,
+    StageListener,
     StageRecord,
     TextSpan,
     Trace,
     WrittenSearch,
 )
-from localrag.search.units import left, old_texts
-from localrag.search.written import search_written
+from localrag.search.units import article_unit, left, old_texts
 from localrag.text.facts import Fact, FactKind
+from localrag.text.progress import ignore
+from localrag_indexes.fusion import convex_combination
 
 EVIDENCE = "evidence"
 """The stage that chooses the sentences for a model."""
@@ -51,11 +44,8 @@ EVIDENCE = "evidence"
 class PlainToolkit:
     """The means with which a method without a model answers one question.
 
-    Every stage raises `localrag.answer.types.Cancelled` if the answer is no longer wanted.
-
-    Attributes:
-        trace: every stage and every call of a model so far.
-        found: the hits of every search so far, with its query. A reranking counts as a search.
+    Every stage raises `localrag.answer.types.Cancelled` if nobody waits. `trace` has every stage
+    and call of a model so far, `found` the hits of every search or reranking.
     """
 
     def __init__(
@@ -75,21 +65,13 @@ class PlainToolkit:
     def search(
         self,
         asked: Query,
-        k: int | None = None,
+        k: int | None = None,  # how many hits to return; by default as the settings say
         *,
         words: bool,
         meaning: bool,
         subject: str = "",
     ) -> tuple[Hit, ...]:
-        """Search by words, by meaning or by both; see `Retriever.rank`.
-
-        Args:
-            asked: the query.
-            k: how many hits to return; by default as the settings say.
-            words: whether to search by words.
-            meaning: whether to search by meaning.
-            subject: the name of the search in the trace, if a method makes several ("option a").
-        """
+        """Search by words, by meaning or by both; `subject` names the search in the trace."""
         with self._resources.reading:
             retrieval = self._resources.retriever.rank(asked, k, words=words, meaning=meaning)
         return self._record(retrieval, asked, subject).hits
@@ -97,10 +79,7 @@ class PlainToolkit:
     def known(
         self, name: str, predicate: str, asked: Query, k: int, *, subject: str = ""
     ) -> tuple[Hit, ...]:
-        """Search the triples by subject and predicate and by meaning; see `Retriever.known`.
-
-        The name can have any spelling. `asked` is the query in words.
-        """
+        """Search the triples by subject, in any spelling, and predicate, and by meaning."""
         with self._resources.reading:
             retrieval = self._resources.retriever.known(name, predicate, asked, k)
         return self._record(retrieval, asked, subject).hits
@@ -113,10 +92,7 @@ class PlainToolkit:
         subject: str = "",
         written: Sequence[WrittenSearch] = (),
     ) -> Retrieval:
-        """Search with every stage of localrag: resolver, words, meaning, references.
-
-        `written`: further searches, written by a model.
-        """
+        """Search with every stage of localrag, and with searches `written` by a model."""
         query = asked.text if subject else ""
 
         def record(stage: StageRecord) -> None:
@@ -149,7 +125,7 @@ class PlainToolkit:
             yield self._resources.retriever
 
     def quoted(self, asked: Query, retrieval: Retrieval, least: float = 0.0) -> Answer:
-        """The answer with quotations of the hits nearest to the question, without a claim.
+        """The hits nearest to the question as quotations, without a claim.
 
         The best quotation must answer the question with the probability `least`.
         """
@@ -208,10 +184,7 @@ class PlainToolkit:
         citations: Sequence[Citation] = (),
         doubts: Sequence[Fact] = (),
     ) -> Answer:
-        """The answer for an option, with the trace.
-
-        It is `supported` if every claim has a verified quotation and there is no doubt.
-        """
+        """The answer for an option; `supported` with a quotation for each claim and no doubt."""
         if not citations:
             doubts = doubts or [Fact(FactKind.NOT_QUOTED)]
         carried = not doubts and all(
@@ -255,7 +228,7 @@ def answer(case: Case, toolkit: PlainToolkit) -> Answer:
 
 
 def with_quotations(answer: Answer, query: Query, resources: Resources) -> Answer:
-    """An answer of a model that code could not support, with quotations found without a model.
+    """An unsupported answer, with quotations found without a model.
 
     If the question names a law missing in the corpus, no other law is quoted.
     """
@@ -271,10 +244,7 @@ def with_quotations(answer: Answer, query: Query, resources: Resources) -> Answe
 
 
 def with_nearest(answer: Answer, query: Query, found: Found) -> Answer:
-    """The answer with the nearest passages.
-
-    An absent law has none: another law could pass for an answer.
-    """
+    """The answer with the nearest passages; none for an absent law, where another could mislead."""
     near = nearest(query, found, (*answer.citations, *answer.quotations))
     if not answer.absent:
         return replace(answer, nearest=near)
@@ -307,7 +277,7 @@ def with_changes(answer: Answer, resources: Resources) -> Answer:
         store = resources.retriever.store
         for one in quoted:
             passage = store.by_id(one.passage_id)
-            for by in changed_by(store, passage, (one.start, one.end)) if passage else ():
+            for by in store.changed_by(passage, (one.start, one.end)) if passage else ():
                 if by.id not in known:
                     known.add(by.id)
                     cited = Citation(by.id, by.text, changes=one.label, beside=one.beside)
@@ -315,3 +285,157 @@ def with_changes(answer: Answer, resources: Resources) -> Answer:
     if not added:
         return answer
     return replace(answer, citations=(*answer.citations, *added))
+
+
+# Several searches for one question, and their sum: for follow-ups, and for searches by a model.
+#
+# A question in everyday words shares few words with its provision. A model knowing the law writes
+# a search sharing more. If it does not know the law, little is lost: the question's own hits count
+# as much as the best search. A follow-up on the same subject gets the laws and captions of earlier
+# questions.
+
+WRITTEN = "written"
+"""The step that adds up the searches."""
+
+# Hits of each search checked for the expected law.
+_DEPTH = 30
+# Weights of hits in the law expected by the model, and in its orders. On the seen questions
+# (scripts/bench/lawyers.py --searches), 1.2 and 2 answer equally many.
+_EXPECTED, _UNDER_IT = 1.5, 1.2
+# Weights: of each search relative to the one before it; of the last question alone; of a question
+# with citations relative to written searches.
+_LESS, _ALONE, _CITING = 0.5, 0.5, 3.0
+# A hit in the earlier law with this share of the best score continues the subject. On the seen
+# follow-ups, .3 and .7 answer equally many.
+_OF_THE_LAW = 0.5
+
+
+def search_written(
+    retriever: Retriever,
+    asked: Query,
+    written: Sequence[WrittenSearch],
+    k: int | None = None,
+    on_stage: StageListener = ignore,
+) -> Retrieval:
+    """Search for a question, for its last part alone, and for the searches of a model.
+
+    Args:
+        retriever: of the corpus; one thread at a time.
+        asked: the question.
+        written: the searches, best first.
+        k: number of hits; by default as in the settings.
+        on_stage: called after each step.
+
+    Returns:
+        The question's own reading with the hits of all searches, by the sum of relative scores. If
+        the question names a missing law, only its own hits.
+
+    Raises:
+        UsageError: the question has no word or is too long.
+        IndexUnusable: the index is damaged.
+    """
+    found = retriever.search(asked, k, on_stage=on_stage)
+    if found.absent:
+        return found
+    # A law named by the user outranks the law expected by the model.
+    named = " ".join(law.words for law in found.laws)
+    others = [WrittenSearch(f"{named} {one.words}".strip(), one.law) for one in written]
+    weights = [_CITING if found.cited else 1.0, *(_LESS**n for n in range(len(others)))]
+    # Citations of the last question outrank the hits of its other words.
+    searched: dict[str, Retrieval] = {}
+    if asked.last_start and not found.reading.resolved.cites:
+        alone = retriever.search(replace(asked, text=asked.last, last=""), _DEPTH)
+        searched[asked.last] = alone
+        others.append(WrittenSearch(_last(retriever, asked.last, alone, found)))
+        weights.append(_ALONE)
+    if not others:
+        return found
+    most = k or retriever.k
+    stages = list(found.trace.stages)
+
+    def record(stage: StageRecord) -> None:
+        stages.append(stage)
+        on_stage(stage)
+
+    each = [found]
+    rankings: list[Sequence[Hit]] = [found.hits]
+    for number, one in enumerate(others, 1):
+        query = replace(asked, text=one.words, last="")
+
+        def labelled(stage: StageRecord, number: int = number, text: str = query.text) -> None:
+            record(replace(stage, subject=f"search {number}", query=text))
+
+        if query.text in searched:
+            retrieval = searched[query.text]
+            for stage in retrieval.trace.stages:
+                labelled(stage)
+        else:
+            retrieval = retriever.search(query, _DEPTH, on_stage=labelled)
+        hits = _weighed(retrieval.hits, {} if named else _expected(retriever, one.law))
+        rankings.append(hits)
+        each.append(replace(retrieval, hits=hits[:most]))
+    hits = _summed(rankings, weights)[:most]
+    record(StageRecord(WRITTEN, hits, 0.0))
+    return replace(found, hits=hits, trace=Trace(tuple(stages)), searches=tuple(each))
+
+
+def _last(retriever: Retriever, last: str, alone: Retrieval, found: Retrieval) -> str:
+    """The last question, with the laws and captions named by earlier ones.
+
+    その時効は after 民法709条 becomes 民法 不法行為による損害賠償 その時効は. It stays alone if its
+    words lead to other laws: 有給休暇は何日か.
+
+    Args:
+        retriever: of the corpus.
+        last: the last question, without a law.
+        alone: its own result.
+        found: its result with the earlier questions.
+    """
+    named = [law_id for law in found.laws for law_id in law.law_ids]
+    under = (order for law_id in named for order in retriever.orders(law_id))
+    inside = frozenset((*named, *under))
+    least = _OF_THE_LAW * max((hit.score for hit in alone.hits), default=0.0)
+    leads = any(hit.score >= least for hit in alone.hits if hit.passage.document_id in inside)
+    if not (leads or alone.reading.penalty):
+        return last
+    cited = retriever.store.by_ids(article_unit(one.law_id, one.locator) for one in found.cited)
+    carried = [law.words for law in found.laws]
+    carried += (caption_of(passage.header) for passage in cited.values())
+    return " ".join(filter(None, (*dict.fromkeys(carried), last)))
+
+
+def _expected(retriever: Retriever, law: str) -> dict[str, float]:
+    """Weights of documents in the law expected by a model; empty for an unknown law."""
+    weights: dict[str, float] = {}
+    for named in laws_named(law, retriever.names) if law else ():
+        for law_id in named.law_ids:
+            weights |= dict.fromkeys(retriever.orders(law_id), _UNDER_IT)
+        weights |= dict.fromkeys(named.law_ids, _EXPECTED)
+    return weights
+
+
+def _weighed(hits: Sequence[Hit], weights: dict[str, float]) -> tuple[Hit, ...]:
+    """The hits with the weights of their documents, best first."""
+    scored = (
+        replace(hit, score=hit.score * weights.get(hit.passage.document_id, 1.0)) for hit in hits
+    )
+    best = sorted(scored, key=lambda hit: -hit.score)
+    return tuple(replace(hit, rank=rank) for rank, hit in enumerate(best, 1))
+
+
+def _summed(rankings: Sequence[Sequence[Hit]], weights: Sequence[float]) -> tuple[Hit, ...]:
+    """Sum the weighted relative scores of each hit over all rankings, best first.
+
+    Agreement of question and written search outranks hits of one alone. A weak model, writing at
+    random, does little harm.
+    """
+    hits = {hit.passage.id: hit for ranking in rankings for hit in ranking}
+    scores = convex_combination(
+        [{hit.passage.id: hit.score for hit in ranking} for ranking in rankings],
+        weights,
+        [0.0] * len(rankings),
+    )
+    return tuple(
+        replace(hits[id_], score=score, rank=rank, stage=WRITTEN)
+        for rank, (id_, score) in enumerate(scores.items(), 1)
+    )

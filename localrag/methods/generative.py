@@ -70,15 +70,9 @@ class CheckedClaim(NamedTuple):
 
 
 class ClaimChecker:
-    """Checks the claims of one answer.
+    """Checks the claims of one answer, and collects their citations.
 
-    Args:
-        store: has the quoted words.
-        sentences: read by the model.
-        question: with its options; empty if a claim must be in the sentences alone.
-
-    Attributes:
-        citations: of the claims checked so far, each once.
+    `question` has its options; it is empty if a claim must be in the sentences alone.
     """
 
     def __init__(self, store: CorpusStore, sentences: Sequence[Sentence], question: str) -> None:
@@ -98,8 +92,7 @@ class ClaimChecker:
         """Check one claim, and add its citations.
 
         With `narrow`, a supported claim cites only the necessary sentences: models like to cite
-        their
-        neighbours too.
+        their neighbours too.
         """
         chosen = [self._sentences[number - 1] for number in dict.fromkeys(numbers)]
         found = self._mismatches(text, chosen)
@@ -201,10 +194,7 @@ def answer(case: Case, toolkit: Toolkit) -> Answer:
 
 
 def as_asked(claims: Sequence[Claim], question: str) -> tuple[Claim, ...]:
-    """Claims compared with the question: one of them must give what it asks for.
-
-    `claims`: checked against their sentences.
-    """
+    """Checked claims compared with the question: one must give the kind of thing it asks for."""
     held = [
         replace(claim, mismatches=(Mismatch(MismatchKind.REPEATS, claim.text),))
         if not claim.mismatches and repeats(claim.text, question)
@@ -259,7 +249,7 @@ def _held(toolkit: Toolkit, asked: Query, found: Retrieval, checked: CheckedClai
 
 
 def _agrees(toolkit: Toolkit, asked: Query, checked: CheckedClaim) -> bool:
-    """The second reading: one token of the same model says whether the sentences state the claim.
+    """The second reading: one token says whether the sentences state the claim.
 
     It is a new conversation. After its own reply a small model denies everything it wrote.
     """
@@ -278,18 +268,10 @@ def reply_shape(
     sentences: int,
     claims: int = _MOST_CLAIMS,
     cited: int = _MOST_CITED,
-    longest: int = _LONGEST_CLAIM,
-    aspects: int = 0,
+    longest: int = _LONGEST_CLAIM,  # characters of a claim, at most
+    aspects: int = 0,  # numbers of aspects, one for each claim; 0 for none
 ) -> type[ClaimsReply]:
-    """The shape of a reply, bound to the numbers of the sentences.
-
-    Args:
-        sentences: how many there are.
-        claims: in a reply, at most.
-        cited: sentences of a claim, at most.
-        longest: characters of a claim, at most.
-        aspects: numbers of aspects, one for each claim; 0 for none.
-    """
+    """The shape of a reply, bound to the numbers of the sentences."""
     number = Annotated[int, Field(ge=1, le=sentences)]
     aspect: dict[str, Any] = {}
     if aspects:

@@ -24,7 +24,7 @@ from localrag.methods.generative import (
     reply_shape,
 )
 from localrag.methods.toolkit import MessagesOf, Toolkit
-from localrag.prepare.texts import LayerText
+from localrag.prepare.layers import LayerText
 from localrag.search.query import full_text
 from localrag.search.types import Hit, Query
 from localrag.text.facts import Fact, FactKind
@@ -73,11 +73,8 @@ def decompose(toolkit: Toolkit, asked: Query) -> tuple[str, ...]:
     """Have the model split a question, in the two steps of ChainRAG.
 
     Source: Zhu et al., "Mitigating Lost-in-Retrieval Problems in Retrieval Augmented Multi-Hop
-    Question Answering" (ACL 2025).
-
-    Returns:
-        Sub-questions in the order of their answers, each once. None if the model sees no need,
-        and none, with an event, if its reply is malformed twice or has no word.
+    Question Answering" (ACL 2025). None if the model sees no need. Empty, with an event, if its
+    reply is malformed twice or has no word.
     """
     tag = element("text", [full_text(asked)])
     try:
@@ -119,19 +116,13 @@ def each_once(written: Sequence[str]) -> tuple[str, ...]:
 
 
 def answer_from(toolkit: Toolkit, asked: Query, hits: Sequence[Hit]) -> Answer:
-    """Answer a question from all sentences of some hits: one call, none without a hit.
-
-    `hits`: best first. The last ones are left out if the context is too small.
-    """
+    """Answer from all sentences of some hits, best first; a small context leaves out the last."""
     sentences = toolkit.all_sentences(hits, messages_of(toolkit, asked)) if hits else ()
     return checked(toolkit, asked, sentences, drafted_answer(toolkit, asked, sentences))
 
 
 def answer_from_texts(toolkit: Toolkit, asked: Query, found: Sequence[LayerText]) -> Answer:
-    """Answer from the source sentences of texts of a layer; raises as `answer_from`.
-
-    The model reads the rewritten sentences. Code quotes and checks the sources.
-    """
+    """Answer from rewritten sentences of a layer; code quotes their sources."""
     sentences = toolkit.derived_sentences(found, messages_of(toolkit, asked))
     return checked(toolkit, asked, sentences, drafted_answer(toolkit, asked, sentences))
 

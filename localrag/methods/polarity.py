@@ -76,10 +76,7 @@ _READINGS = (
 
 
 def polarity_of(question: str) -> Polarity:
-    """Whether the question asks for the option agreeing with the law, or the deviating one.
-
-    Without any sign it asks for the agreeing option.
-    """
+    """Whether the question asks for the option agreeing with the law, as by default."""
     compact = re.sub(r"[^\S\n]", "", normalize(question))
     for request in reversed(list(_REQUEST.finditer(compact))):
         asked = compact[max(request.start() - _DECIDES, 0) : request.start()]
@@ -115,9 +112,8 @@ _AFFIRMED = dict(zip((f"t{number}" for number in range(len(_TURNS))), _TURNS.val
 def affirmed(question: str) -> str:
     """The question with its outermost denial turned: 該当しないもの becomes 該当するもの.
 
-    It can then be asked about one option, without the opposite in mind. A question with an unknown
-    form
-    of denial stays as it is, which `polarity_of` shows.
+    It can then be asked about one option, without the opposite in mind. Unknown forms of denial
+    stay; `polarity_of` shows them.
     """
     if polarity_of(question) is Polarity.AGREES:
         return question

@@ -43,9 +43,8 @@ from localrag.methods.catalogue import Calls, Case, Purpose, register
 from localrag.methods.generative import ClaimChecker, answer_of, drafted, reply_shape
 from localrag.methods.multihop import each_once, none_if_malformed
 from localrag.methods.toolkit import MessagesOf, Toolkit
-from localrag.prepare.layers import MK_SUMMARIES, SYNTHETIC_QA
+from localrag.prepare.layers import MK_SUMMARIES, SYNTHETIC_QA, LayerText
 from localrag.prepare.summaries import Place, Summary, named, summaries_for
-from localrag.prepare.texts import LayerText
 from localrag.search.pipeline import Retriever
 from localrag.search.query import analyzer, full_text
 from localrag.search.types import Hit, Query
@@ -93,10 +92,8 @@ class _PlanReply(BaseModel):
 def augmented(toolkit: Toolkit, asked: Query, under: Sequence[Summary] = ()) -> tuple[str, ...]:
     """Have the model plan the look-up of a query, and write queries for it (plan and execute).
 
-    `under`: summaries, the most fitting first. The trace says how many the context holds.
-
-    Returns:
-        Each once. The query itself, with an event, if a reply is malformed twice or wordless.
+    The most fitting summaries come first. It is the query itself, with an event, if a reply is
+    malformed twice or wordless.
     """
     shown = under
     while shown and not toolkit.fits(_plan_messages(toolkit, asked, shown)):
@@ -114,11 +111,7 @@ def augmented(toolkit: Toolkit, asked: Query, under: Sequence[Summary] = ()) -> 
 
 
 def summaries_wanted(toolkit: Toolkit, asked: Query) -> list[Summary]:
-    """The summaries of the metadata named by the user, else the summary of the whole corpus.
-
-    Raises:
-        NotFoundError: the corpus has no such metadata.
-    """
+    """The summaries of the metadata named by the user, else of the whole corpus."""
     made = toolkit.summaries()
     with toolkit.store() as store:
         where = store.facets.canonical(asked.filters.where)
@@ -129,10 +122,7 @@ def summaries_wanted(toolkit: Toolkit, asked: Query) -> list[Summary]:
 
 
 def summaries_near(toolkit: Toolkit, asked: Query) -> list[Summary]:
-    """The summaries wanted; if the user names no metadata, the few nearest to the query.
-
-    Vectors decide, else the weight of the shared words.
-    """
+    """The summaries wanted; without metadata the few nearest, by vectors or shared words."""
     made = toolkit.summaries()
     if asked.filters.where or not made:
         return summaries_wanted(toolkit, asked)
@@ -176,10 +166,7 @@ def labelled_queries(asked: Query, queries: Sequence[str]) -> Asked:
 
 
 def nearest_questions(toolkit: Toolkit, queries: Asked) -> list[Sentence]:
-    """The synthetic questions nearest in meaning to some queries, as JSON.
-
-    Without vectors, words are searched, and the trace says so.
-    """
+    """The nearest synthetic questions as JSON, by vectors, or by words with a note in the trace."""
     found = [
         toolkit.search_layer(SYNTHETIC_QA, asked, _QUESTIONS, subject=subject)
         for asked, subject in queries
@@ -206,25 +193,17 @@ def messages_of(
 def answered(
     toolkit: Toolkit,
     asked: Query,
-    queries: Sequence[str],
+    queries: Sequence[str],  # of its augmentation; may be none
     sources: Sequence[Sentence],
     *,
     aspects: bool = False,
 ) -> Answer:
     """Answer a question from sources: one call, none without a source.
 
-    A source is a sentence, or a synthetic question with its answer. A statement cites the sentences
-    behind it, only the supporting ones, if any. ``supported`` means that
-    every statement is in its citations, not that they answer the question. A repeated statement
-    counts once. The trace lists what has no predicate, and so is no statement.
-
-    Args:
-        toolkit: of the question.
-        asked: the question.
-        queries: of its augmentation; may be none.
-        sources: best first. The last ones are left out if the context is too small.
-        aspects: whether each statement names its query. The trace then lists the queries without a
-            supported statement.
+    A source is a sentence, or a synthetic question with its answer. A statement cites the
+    supporting sentences behind it, else all of them. ``supported`` means that its citations have
+    every statement, not that they answer the question. The trace lists texts without a predicate;
+    they are no statements.
     """
     messages = messages_of(toolkit, asked, queries, aspects=aspects)
     sentences = toolkit.fitting_sentences(sources, messages) if sources else ()

@@ -21,10 +21,9 @@ from localrag.errors import ModelUnusable
 from localrag.law.names import LawNames
 from localrag.methods.catalogue import labelled
 from localrag.methods.toolkit import Toolkit
-from localrag.search.query import analyzer
+from localrag.search.query import analyzer, plain_end
 from localrag.search.question.laws import laws_named
 from localrag.search.types import FOLLOW_UP, Query, WrittenSearch
-from localrag.search.written import plain_end
 from localrag.text.facts import Fact, FactKind
 from localrag_models.chat import Message
 
@@ -54,10 +53,7 @@ class _Searches(BaseModel):
 
 
 def built_in(language: Language, *, per_option: bool = False) -> str:
-    """The instruction used if none is optimised; optimisation starts from it.
-
-    `per_option` is for the searches of one option, not of the whole question.
-    """
+    """The instruction if none is optimised, for searches of the whole question or one option."""
     system, _ = prompt(
         "search",
         language,
@@ -73,10 +69,7 @@ def built_in(language: Language, *, per_option: bool = False) -> str:
 
 
 def instruction(toolkit: Toolkit, asked: Query, *, per_option: bool = False) -> str:
-    """The optimised instruction, else the built-in one with an event.
-
-    `per_option`: as for `built_in`.
-    """
+    """The optimised instruction, else the built-in one with an event."""
     optimised = toolkit.query_prompt
     if optimised is None:
         toolkit.note(STAGE, [Fact(FactKind.NO_QUERY_PROMPT)])
@@ -91,16 +84,9 @@ def instruction(toolkit: Toolkit, asked: Query, *, per_option: bool = False) -> 
 def write_searches(
     toolkit: Toolkit, asked: Query, instruct: str = "", label: str = ""
 ) -> tuple[WrittenSearch, ...]:
-    """Have the model write searches.
+    """Have the model write at most `MOST_SEARCHES`, the likeliest first, without duplicates.
 
-    Args:
-        toolkit: of the question.
-        asked: the question with its options.
-        instruct: the instruction; by default from `instruction`.
-        label: of the option to search for; by default the whole question.
-
-    Returns:
-        At most `MOST_SEARCHES`, the likeliest first. Wordless and repeated searches are left out.
+    `label` is the option to search for, by default the whole question.
     """
     options = _options(asked, label)
     # Headings of first hits show a small model which laws and words there are.
@@ -138,8 +124,7 @@ def _once(words: str) -> str:
 def write_query(toolkit: Toolkit, asked: Query, instruct: str = "", label: str = "") -> str:
     """The searches written by the model for a question, or for one option, as one query.
 
-    If the model writes no word, it is the question (and the option), with an event. Raises as
-    `write_searches`.
+    Without a word of the model it is the question (and the option), with an event.
     """
     written = write_searches(toolkit, asked, instruct, label)
     if written:
@@ -159,10 +144,9 @@ def _options(asked: Query, label: str) -> list[tuple[str, str]]:
 
 
 def searches_of(toolkit: Toolkit, asked: Query) -> Sequence[WrittenSearch]:
-    """The searches of a question of law. A reply that cannot be read gives an event and no search.
+    """The searches of a question of law; an unreadable reply gives an event and no search.
 
-    There are none if the corpus has no laws, if ``chat.write_searches`` is off, and where the
-    question has options.
+    There are none without laws, with ``chat.write_searches`` off, and for a question with options.
     """
     if not toolkit.rewrites or asked.options:
         return ()
@@ -197,10 +181,7 @@ class _RewrittenQuestion(BaseModel):
 
 
 def made_whole(toolkit: Toolkit, query: Query, names: LawNames) -> str | Fact:
-    """The question as the model completes it, or why it is not used.
-
-    `query`: the question with its history.
-    """
+    """The question as the model completes it from its history, or why it is not used."""
     try:
         written = _written(toolkit, query)
     except ModelUnusable:

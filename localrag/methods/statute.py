@@ -92,11 +92,7 @@ def choose(case: Case, toolkit: Toolkit) -> Answer:
     chooses=True,
 )
 def choose_by_context(case: Case, toolkit: Toolkit) -> Answer:
-    """Choose by the whole gold context; raises as `choose`.
-
-    Raises:
-        UsageError: the question has no gold context.
-    """
+    """Choose by the whole gold context; raises as `choose`. Raises `UsageError`."""
     if not case.context.strip():
         raise UsageError(
             N_("statute-gold reads the text that answers a question; the dataset gives none."),
@@ -174,10 +170,10 @@ def _messages(
     chooses=True,
 )
 def by_options(case: Case, toolkit: Toolkit, *, optimised: bool = False) -> Answer:
-    """Query, search and judge for each option. The winner of the knock-out is the answer.
+    """Query, search and judge for each option; the winner of the knock-out is the answer.
 
-    Each step serves all options before the next: their prompts begin alike, so the model need not
-    read the beginning again.
+    Each step serves all options before the next: their prompts begin alike, so a model reads the
+    beginning once.
     """
     asked, options = case.query, labelled(case.query.options)
     instruct = (
@@ -208,10 +204,7 @@ class Route(NamedTuple):
 
 
 def route(query: str) -> Route:
-    """By words if an article is named, by meaning if interpretation is asked for, else both.
-
-    The number of an article is the surer sign.
-    """
+    """By words if an article is named, by meaning if interpretation is asked for, else both."""
     if any(citation.locator.article for citation in find_citations(query)):
         return Route(words=True, meaning=False)
     if _INTERPRETATION.search(query):
@@ -222,8 +215,7 @@ def route(query: str) -> Route:
 def search(toolkit: Toolkit, asked: Query, k: int, *, subject: str = "") -> tuple[Hit, ...]:
     """Search as `route` says, and again in each law of the query without a hit.
 
-    Returns:
-        The hits of all searches by their ranks, each once; at most `k` of each search.
+    Returns the hits of all searches by their ranks, each once; at most `k` of each search.
     """
     words, meaning = route(asked.text)
     searches = [toolkit.search(asked, k, words=words, meaning=meaning, subject=subject)]

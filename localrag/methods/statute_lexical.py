@@ -3,8 +3,8 @@
 1. **Evidence.** All stages search for the question with its options. The provisions of the hits are
    the evidence.
 2. **Signs** compare each option with the evidence. Do provisions back what only this option says,
-   contradict its figures or polarity, or except it? Does it claim more than laws do? Options that
-   name provisions are compared with the question. A conditional logit has learned the weights.
+   contradict its figures or polarity, or except it? Does it claim more than laws do? Options naming
+   provisions are compared with the question. A conditional logit has learned the weights.
 3. **The polarity of the question** selects the most or the least agreeing option.
 4. **One claim for each option** gives the signs, with a quotation checked by code. The answer is
    `supported` only if its option is far more probable than the others. Otherwise it names the
@@ -15,9 +15,8 @@ from collections.abc import Iterator, Sequence
 
 from localrag.answer.types import Answer, Citation, Claim
 from localrag.language import N_
+from localrag.methods.agreement import OptionJudgement, choose, in_words, is_held_out, judge
 from localrag.methods.agreement.evidence import content_terms, provisions_found
-from localrag.methods.agreement.judging import choose, is_held_out, judge
-from localrag.methods.agreement.signs import OptionJudgement, in_words
 from localrag.methods.catalogue import Case, labelled, register
 from localrag.methods.extractive import PlainToolkit
 from localrag.text.facts import Fact, FactKind

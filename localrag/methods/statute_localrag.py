@@ -34,8 +34,8 @@ from localrag.corpus.store import CorpusStore
 from localrag.corpus.types import Passage
 from localrag.language import N_
 from localrag.law.citations import find_citations
+from localrag.methods.agreement import is_held_out, judge
 from localrag.methods.agreement.evidence import LawText, provisions_found
-from localrag.methods.agreement.judging import is_held_out, judge
 from localrag.methods.catalogue import Calls, Case, Purpose, labelled, register
 from localrag.methods.extractive import EVIDENCE
 from localrag.methods.polarity import Polarity, affirmed, polarity_of
@@ -66,17 +66,11 @@ class ProvisionVerdict(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class CitedFinding:
-    """A cited sentence and its relation to an option.
+    """A cited sentence and its relation to an option."""
 
-    Attributes:
-        citations: its words with stem and proviso, inserted by code.
-        relation: as the model says.
-        difference: in the words of the model.
-    """
-
-    citations: tuple[Citation, ...]
-    relation: OptionRelation
-    difference: str = ""
+    citations: tuple[Citation, ...]  # its words with stem and proviso, inserted by code
+    relation: OptionRelation  # as the model says
+    difference: str = ""  # in the words of the model
 
 
 Findings = Mapping[str, Sequence[CitedFinding]]
@@ -107,10 +101,7 @@ def verdict_of(findings: Sequence[CitedFinding]) -> ProvisionVerdict:
 
 
 def remaining(verdicts: Mapping[str, ProvisionVerdict], polarity: Polarity) -> list[str]:
-    """The labels of the options that can be meant: those with the wanted verdict.
-
-    Without such an option: the unknown options, else all.
-    """
+    """The labels with the wanted verdict; without one the unknown options, else all."""
     for verdict in (ProvisionVerdict(polarity), ProvisionVerdict.UNKNOWN):
         labels = [label for label, found in verdicts.items() if found is verdict]
         if labels:
@@ -119,12 +110,7 @@ def remaining(verdicts: Mapping[str, ProvisionVerdict], polarity: Polarity) -> l
 
 
 def claims_of(findings: Findings, language: Language) -> tuple[list[Claim], list[Citation]]:
-    """A claim for each option, and their citations.
-
-    Only findings with the final verdict are cited: an agreement next to a contradiction would seem
-    to
-    support it.
-    """
+    """A claim for each option, and citations of the findings with its final verdict only."""
     claims: list[Claim] = []
     citations: list[Citation] = []
     for label, found in findings.items():
@@ -167,17 +153,12 @@ _AFTER_A_PLACE = re.compile(r"(?:本文|ただし書き?|但書|前段|後段|�
 
 @dataclass(frozen=True, slots=True)
 class OptionEvidence:
-    """The hits for one option.
+    """The hits for one option."""
 
-    Attributes:
-        hits: best first.
-        cited: the provision whose place the option is, first of the hits; None for a statement.
-        support: score of the option's best hits in the search for the whole question.
-    """
-
-    hits: tuple[Hit, ...]
+    hits: tuple[Hit, ...]  # best first
+    # the provision whose place the option is, first of the hits; None for a statement
     cited: Passage | None
-    support: float
+    support: float  # score of the option's best hits in the search for the whole question
 
 
 class OptionFindingsReply(BaseModel):

@@ -31,8 +31,7 @@ from localrag.corpus.inference.opening import named
 from localrag.corpus.types import Passage
 from localrag.language import N_
 from localrag.methods.extractive import EVIDENCE, PlainToolkit
-from localrag.prepare.layers import MK_SUMMARIES
-from localrag.prepare.texts import FoundText, LayerText, source_of
+from localrag.prepare.layers import MK_SUMMARIES, FoundText, LayerText, source_of
 from localrag.search.pipeline import Retriever
 from localrag.search.query import check, full_text
 from localrag.search.reading import Retrieval
@@ -61,9 +60,8 @@ MessagesOf = Callable[[Sequence[Sentence]], Sequence[Message]]
 class Toolkit(PlainToolkit):
     """The means of a method with a model or derived layers, for one question.
 
-    A call of the model raises `ModelUnusable` if the model failed or its reply was malformed twice,
-    and `localrag.answer.types.Cancelled` if the answer is no longer wanted. A step that shows
-    sentences raises `ModelUnusable` if the context holds none of them. A search in a layer raises
+    A call of the model raises `ModelUnusable` if it failed or its reply was malformed twice. A step
+    that shows sentences raises it if the context holds none of them. A search in a layer raises
     `UsageError` if it is not prepared.
     """
 
@@ -84,20 +82,11 @@ class Toolkit(PlainToolkit):
         asked: Query,
         k: int,
         *,
-        word: str = "",
+        word: str = "",  # the interrogative of prepared questions; empty for any
         words: bool = False,
         subject: str = "",
     ) -> list[FoundText]:
-        """Search a derived layer by meaning; by words if it has no vectors.
-
-        Args:
-            layer: its name.
-            asked: the query.
-            k: how many texts to return.
-            word: the interrogative of prepared questions; empty for any.
-            words: search by words instead.
-            subject: as for `search`.
-        """
+        """Search a derived layer by meaning; by words if it has no vectors."""
         since = perf_counter()
         check(asked)
         with self._resources.reading:
@@ -157,10 +146,7 @@ class Toolkit(PlainToolkit):
         subject: str = "",
         whole: bool = False,
     ) -> Sequence[Sentence]:
-        """The sentences of the hits that may answer, numbered, as many as the context holds.
-
-        `whole` puts the whole first hit before all others.
-        """
+        """The sentences that may answer, numbered, within the context; a `whole` hit first."""
         return self._shown(
             hits,
             messages,
@@ -190,10 +176,7 @@ class Toolkit(PlainToolkit):
     def source_sentences(
         self, found: Iterable[LayerText], shown: Callable[[LayerText, Passage], str]
     ) -> list[Sentence]:
-        """The source sentences of texts of a layer still in the corpus, without numbers.
-
-        `shown` gives the text for a model, from the text and the passage of its source.
-        """
+        """The source sentences still in the corpus; `shown` gives the text for a model."""
         with self.store() as store:
             sources = [(one, source_of(store, one)) for one in found]
         return [
@@ -299,17 +282,10 @@ class Toolkit(PlainToolkit):
         self,
         messages: Sequence[Message],
         shape: type[Shape],
-        purpose: str = "",
+        purpose: str = "",  # the name of the call in the trace ("verdict b")
         claims: Callable[[str], Sequence[str]] | None = None,
     ) -> Shape:
-        """Have the model fill in an object. A malformed reply is asked for once more.
-
-        Args:
-            messages: the prompt.
-            shape: limits every string and list in it.
-            purpose: the name of the call in the trace ("verdict b").
-            claims: reads claims in an unfinished reply, to show them early.
-        """
+        """Have the model fill in an object. A malformed reply is asked for once more."""
         model, settings = self._resources.model, self._resources.settings
         return ask(model, settings, messages, shape, self._count, purpose, self._watch, claims)
 
@@ -330,11 +306,7 @@ class Toolkit(PlainToolkit):
     def weigh(
         self, messages: Sequence[Message], options: Sequence[str], purpose: str
     ) -> Mapping[str, float]:
-        """Have the model weigh possible answers, with probabilities; see `ChatModel.choose`.
-
-        Raises:
-            ModelUnusable: the server gives no probabilities, or the model failed.
-        """
+        """Have the model weigh possible answers, with probabilities; see `ChatModel.choose`."""
         model = self._resources.model
         with named():
             choice = model.choose(messages, options, self._watch.cancelled)
@@ -392,12 +364,7 @@ class Remembered:
     """Stored replies of models, so that nobody waits for the same reply twice.
 
     Each request has a file in the folder ``searches`` of the workspace, named by its digest. Any
-    number
-    of processes may read and write. The folder can be deleted; `localrag forget` empties it.
-
-    Args:
-        folder: made for the first reply.
-        most: stored replies, at most.
+    number of processes may read and write. `localrag forget` empties the folder.
     """
 
     def __init__(self, folder: Path, most: int = MOST) -> None:
@@ -426,10 +393,7 @@ class Remembered:
 
 
 def key_of(model: str, settings: ChatConfig, messages: Sequence[Message]) -> str:
-    """The key of a request. Another model, server, prompt or setting gives another key.
-
-    `model`: its id, which changes with its weights. For a server, its address counts too.
-    """
+    """The key of a request, from the model's id, a server's address, prompt and settings."""
     parts = [model, settings.server, repr(settings.temperature), str(settings.seed)]
     if settings.thinking != "off":
         parts += [settings.thinking, settings.effort]

@@ -107,10 +107,8 @@ class BackupReport:
     """The content of a backup, or the result of a restore.
 
     Attributes:
-        file: the backup.
         made: ISO date and time (UTC).
-        files, bytes: its size.
-        vanished: files removed while it was made, such as those of a replaced index.
+        vanished: files removed in the meantime, such as a replaced index.
         before: the path of the former workspace; None without one.
         tokens: restored tokens of `localrag serve`.
         tokens_left_out: tokens of the backup, ignored because the workspace has its own.
@@ -131,19 +129,13 @@ def back_up(
 ) -> BackupReport:
     """Write a backup; an earlier backup of this name is replaced.
 
-    Only the owner can read the file. A link is replaced, not followed.
-
-    Args:
-        workspace: to back up.
-        target: the file.
-        corpus: only this one, for `restore_corpus`; "" for everything.
-        force: replace any file.
+    Only the owner can read the file. A link is replaced, not followed. With `corpus` it is a
+    backup of this one, for `restore_corpus`. `force` replaces any file.
 
     Raises:
         WorkspaceError: there is no workspace.
         UsageError: the file would be in the workspace, is a folder, or is not a backup.
-        StorageError: it cannot be written, or a file of the workspace cannot be read; the earlier
-            backup stays.
+        StorageError: a file cannot be written or read; the earlier backup stays.
     """
     workspace.require()
     if corpus:
@@ -208,15 +200,14 @@ def _is_backup(path: Path) -> bool:
 
 
 def restore(workspace: Workspace, source: Path) -> BackupReport:
-    """Replace a workspace, which may be missing, by a backup: all of it, or nothing.
+    """Replace a workspace, even a missing one, by a backup: all of it, or nothing.
 
     Models and existing tokens stay. The former content is kept beside it.
 
     Raises:
         InputError: the file is not a backup, is damaged, or contains foreign files.
         BusyError: a corpus is being written, or another process restores.
-        StorageError: the disk is full or cannot be written, or the folder cannot be moved (a mount
-            point); the workspace is unchanged.
+        StorageError: a disk or a mount point forbids it; the workspace is unchanged.
     """
     home = workspace.home
     with storing(home, _FREE, _CURES):
@@ -250,16 +241,10 @@ def _count_tokens(path: Path) -> int:
 
 
 def restore_corpus(workspace: Workspace, source: Path) -> BackupReport:
-    """Put a backup of one corpus into a workspace: all of it, or nothing.
+    """Put a backup of one corpus into a workspace: all of it, or nothing; raises as `restore`.
 
-    An existing corpus of this name is renamed with its index, unless it equals the backup (then a
-    killed run had restored it).
-
-    Returns:
-        A report; `before` is the folder of the renamed corpus.
-
-    Raises:
-        as `restore`.
+    An existing corpus of this name is renamed with its index. If it equals the backup, a killed
+    run had restored it. `before` of the report is the renamed folder.
     """
     workspace.require()
     with _unpacked(workspace, source) as (unpacked, manifest):
@@ -313,11 +298,7 @@ def _described(path: Path) -> _File:
 
 
 def _require_idle(workspace: Workspace, name: str) -> None:
-    """Check that nobody writes a corpus.
-
-    Raises:
-        BusyError: another process writes it.
-    """
+    """Raise BusyError if another process writes a corpus."""
     if is_locked(workspace.corpus(name).store.with_name(WRITER_LOCK)):
         raise BusyError(
             N_("The corpus {name!r} is being written."),
@@ -463,12 +444,7 @@ class _Hashing:
 
 
 def _unpack(source: Path, folder: Path) -> _Manifest:
-    """Unpack a backup into a new folder and check it with its manifest.
-
-    Raises:
-        InputError: as `restore`.
-        OSError: the folder cannot be written.
-    """
+    """Unpack a backup into a new folder and check it with its manifest; raises as `restore`."""
     found: dict[str, _File] = {}
     manifest = None
     make_folder(folder)
@@ -543,11 +519,7 @@ def _manifest(source: Path, tar: tarfile.TarFile, member: tarfile.TarInfo) -> _M
 
 
 def _checked(source: Path, member: tarfile.TarInfo) -> PurePosixPath:
-    """The path of a member in the workspace.
-
-    Raises:
-        InputError: the path leads out of it, or the member is not a plain file.
-    """
+    """The path of a member in the workspace; raises InputError."""
     path = PurePosixPath(member.name)
     top = "".join(path.parts[:1])
     odd = path.is_absolute() or ".." in path.parts or "\\" in member.name or ":" in top
@@ -575,15 +547,9 @@ def _copied(content: IO[bytes], out: IO[bytes]) -> _File:
 
 
 def _switch(home: Path, unpacked: Path, note: Path) -> Path | None:
-    """Replace the workspace by the folder, keeping its models.
+    """Replace the workspace by the folder, keeping its models; returns its former path.
 
-    Args:
-        home: of the workspace.
-        unpacked: the folder.
-        note: a file with the new path of the workspace, for `_end_switch`.
-
-    Returns:
-        The path of the former workspace.
+    `note` is a file with the path, for `_end_switch`.
     """
     before = _aside(home) if home.exists() else None
     if before is not None:
@@ -605,7 +571,7 @@ def _switch(home: Path, unpacked: Path, note: Path) -> Path | None:
 
 
 def _end_switch(home: Path, note: Path) -> None:
-    """Finish or undo a `_switch` that was killed."""
+    """Finish or undo a killed `_switch`."""
     if not note.exists():
         return
     before = home.with_name(note.read_text(encoding="utf-8"))

@@ -26,7 +26,7 @@ from localrag.ops.conversations.store import Conversations
 from localrag.text.facts import Fact, FactKind
 
 if TYPE_CHECKING:
-    from localrag.search.indexing.state import IndexState
+    from localrag.search.units import IndexState
 
 _EXTRAS = {
     "docs": ("pypdf", "pypdfium2", "docx"),
@@ -48,7 +48,10 @@ _KINDS = {
     "conversations": N_("conversations"),
     "config": N_("config"),
     "disk": N_("disk"),
+    "gpu": N_("GPU"),
     "model": N_("model"),
+    "place": N_("place of"),
+    "speed": N_("speed of"),
     "store": N_("store"),
     "index": N_("index"),
     "vectors": N_("vectors"),
@@ -71,12 +74,8 @@ class Health(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Finding:
-    """The result of one check, and its cure, mostly a command.
-
-    Attributes:
-        check: the name of the check in JSON: a kind, and a name if there are several.
-    """
+class HealthFinding:
+    """The result of one check, named as in JSON, and its cure, mostly a command."""
 
     check: str
     health: Health
@@ -90,18 +89,19 @@ class Finding:
         return f"{_(_KINDS.get(kind, kind))}{blank}{name}"
 
 
-def examine(workspace: Workspace, overrides: Mapping[str, object]) -> Iterator[Finding]:
+def examine(workspace: Workspace, overrides: Mapping[str, object]) -> Iterator[HealthFinding]:
     """Check everything, one finding at a time; reads every byte of databases and indexes.
 
     Of models only sizes are compared: ``localrag models verify`` reads their bytes.
     """
-    yield Finding("python", Health.GOOD, _said(sys.version.split()[0]))
+    yield HealthFinding("python", Health.GOOD, _said(sys.version.split()[0]))
     yield _try("sqlite", _sqlite)
     yield _try(
         "dictionary", _dictionary, Fact(FactKind.TO_INSTALL_AGAIN, packages="fugashi unidic-lite")
     )
     yield _try("tantivy", _tantivy, Fact(FactKind.TO_INSTALL_AGAIN, packages="tantivy"))
     yield from _extras()
+    yield from _hardware()
     home = _try("workspace", lambda: _workspace(workspace), "localrag init")
     yield home
     settings = _try("config", lambda: _config(workspace, overrides), "localrag config")
@@ -117,6 +117,7 @@ def examine(workspace: Workspace, overrides: Mapping[str, object]) -> Iterator[F
     yield from _models(workspace)
     config = load(workspace, overrides) if settings.health is Health.GOOD else Config()
     yield from _models_of_settings(workspace, config)
+    yield from _places(workspace, config)
     for name in workspace.corpora():
         yield _try(f"store {name}", lambda name=name: _store(workspace, name))  # type: ignore[misc]
         yield from _laws(workspace, name)
@@ -125,8 +126,8 @@ def examine(workspace: Workspace, overrides: Mapping[str, object]) -> Iterator[F
         yield from _layers(workspace, name, config)
 
 
-def mend(workspace: Workspace) -> Iterator[Finding]:
-    """Write missing checksums of databases again, if marks prove that their content is whole.
+def mend(workspace: Workspace) -> Iterator[HealthFinding]:
+    """Write missing checksums of databases again, if marks prove their content whole.
 
     Another program that opens a database after its writer was killed moves the log into the file.
     Only localrag's SQLite gives these pages a checksum.
@@ -146,7 +147,7 @@ def _mend_store(place: CorpusPaths) -> None:
         CorpusStore.mend(place.store)
 
 
-def _mended(check: str, attempt: Callable[[], None]) -> Finding:
+def _mended(check: str, attempt: Callable[[], None]) -> HealthFinding:
     def tried() -> Fact:
         attempt()
         return Fact(FactKind.CHECKSUMS_ANEW)
@@ -158,13 +159,13 @@ def _said(words: object) -> Fact:
     return Fact(FactKind.SAID, words=str(words))
 
 
-def _try(check: str, look: Callable[[], Fact], cure: str | Fact = "") -> Finding:
+def _try(check: str, look: Callable[[], Fact], cure: str | Fact = "") -> HealthFinding:
     try:
-        return Finding(check, Health.GOOD, look())
+        return HealthFinding(check, Health.GOOD, look())
     except LocalragError as error:
-        return Finding(check, Health.BROKEN, _said(error.cause), error.remedy or cure)
+        return HealthFinding(check, Health.BROKEN, _said(error.cause), error.remedy or cure)
     except Exception as error:  # noqa: BLE001 - a broken library may raise anything
-        return Finding(check, Health.BROKEN, _said(f"{type(error).__name__}: {error}"), cure)
+        return HealthFinding(check, Health.BROKEN, _said(f"{type(error).__name__}: {error}"), cure)
 
 
 def _sqlite() -> Fact:
@@ -189,14 +190,33 @@ def _tantivy() -> Fact:
     return _said(version("tantivy"))
 
 
-def _extras() -> Iterator[Finding]:
+def _extras() -> Iterator[HealthFinding]:
     for extra, modules in _EXTRAS.items():
         missing = [module for module in modules if find_spec(module) is None]
         if missing:
             detail = Fact(FactKind.NOT_INSTALLED, packages=tuple(missing))
-            yield Finding(f"extra {extra}", Health.ABSENT, detail, to_install(extra))
+            yield HealthFinding(f"extra {extra}", Health.ABSENT, detail, to_install(extra))
         else:
-            yield Finding(f"extra {extra}", Health.GOOD, Fact(FactKind.INSTALLED))
+            yield HealthFinding(f"extra {extra}", Health.GOOD, Fact(FactKind.INSTALLED))
+
+
+def _hardware() -> Iterator[HealthFinding]:
+    from localrag.corpus.inference.placement import build_facts, gpu_facts
+
+    for told in gpu_facts():
+        health = Health.ABSENT if told.kind is FactKind.NO_GPU else Health.GOOD
+        yield HealthFinding("gpu", health, told)
+    for name, told, cure in build_facts():
+        yield HealthFinding(name, Health.WARNING if cure else Health.GOOD, told, cure or "")
+
+
+def _places(workspace: Workspace, config: Config) -> Iterator[HealthFinding]:
+    from localrag.corpus.inference.placement import placement_facts, speed_facts
+
+    for setting, _model, told in placement_facts(workspace, config):
+        yield HealthFinding(f"place {setting}", Health.GOOD, told)
+    for told in speed_facts(workspace, config):
+        yield HealthFinding("speed chat.model", Health.GOOD, told)
 
 
 def _workspace(workspace: Workspace) -> Fact:
@@ -209,20 +229,20 @@ def _config(workspace: Workspace, overrides: Mapping[str, object]) -> Fact:
     return Fact(FactKind.VALID)
 
 
-def _access(workspace: Workspace) -> Finding:
+def _access(workspace: Workspace) -> HealthFinding:
     """Whether only the readers named by the settings can read the workspace."""
     readers = durable.readers(workspace.settings)
     exposed = durable.exposed(workspace.home, readers)
     if exposed:
         names = tuple(str(path) for path in exposed[:_NAMED])
         detail = Fact(FactKind.EXPOSED, n=len(exposed), first=names)
-        return Finding("access", Health.WARNING, detail, "localrag init")
+        return HealthFinding("access", Health.WARNING, detail, "localrag init")
     kind = {
         "owner": FactKind.READ_BY_OWNER,
         "group": FactKind.READ_BY_GROUP,
         "everyone": FactKind.READ_BY_EVERYONE,
     }[readers]
-    return Finding("access", Health.GOOD, Fact(kind))
+    return HealthFinding("access", Health.GOOD, Fact(kind))
 
 
 def _journal(workspace: Workspace) -> Fact:
@@ -243,13 +263,13 @@ def _conversations(workspace: Workspace) -> Fact:
         return Fact(FactKind.CONVERSATIONS_SOUND, n=len(kept.list()))
 
 
-def _disk(workspace: Workspace) -> Finding:
+def _disk(workspace: Workspace) -> HealthFinding:
     free = shutil.disk_usage(workspace.home).free
     detail = Fact(FactKind.DISK_FREE, gigabytes=free / 1024**3)
     if free < _LITTLE_SPACE:
         cure = _("Free some space, or move the workspace and name it with --home.")
-        return Finding("disk", Health.WARNING, detail, cure)
-    return Finding("disk", Health.GOOD, detail)
+        return HealthFinding("disk", Health.WARNING, detail, cure)
+    return HealthFinding("disk", Health.GOOD, detail)
 
 
 def _store(workspace: Workspace, name: str) -> Fact:
@@ -276,31 +296,31 @@ def _store(workspace: Workspace, name: str) -> Fact:
         return Fact(FactKind.STORE_SOUND, n=store.extent().documents)
 
 
-def _models(workspace: Workspace) -> Iterator[Finding]:
+def _models(workspace: Workspace) -> Iterator[HealthFinding]:
     from localrag.corpus.inference.opening import as_ours
     from localrag_models.files import gigabytes
     from localrag_models.store import ModelStore
 
     store = ModelStore(workspace.models)
     for model in store.installed():
-        yield Finding(
+        yield HealthFinding(
             f"model {model.name}",
             Health.GOOD,
             _said(f"{_(model.kind)}{_(', ')}{gigabytes(model.size)}"),
         )
     for problem in map(as_ours, store.problems().values()):
-        yield Finding("model", Health.BROKEN, _said(problem.cause), problem.cure)
+        yield HealthFinding("model", Health.BROKEN, _said(problem.cause), problem.cure)
 
 
-def _models_of_settings(workspace: Workspace, config: Config) -> Iterator[Finding]:
+def _models_of_settings(workspace: Workspace, config: Config) -> Iterator[HealthFinding]:
     from localrag.corpus.inference.opening import check_models
 
     for setting, model, cause, cure in check_models(workspace, config):
         health = Health.BROKEN if cause else Health.GOOD
-        yield Finding(setting, health, _said(cause or model), cure)
+        yield HealthFinding(setting, health, _said(cause or model), cure)
 
 
-def _laws(workspace: Workspace, name: str) -> Iterator[Finding]:
+def _laws(workspace: Workspace, name: str) -> Iterator[HealthFinding]:
     """How old the texts of laws are; no finding for a corpus without laws.
 
     The text of a law that is never amended is old and right. So a warning needs old texts only.
@@ -314,23 +334,26 @@ def _laws(workspace: Workspace, name: str) -> Iterator[Finding]:
         return
     told = ages.told(today) or Fact(FactKind.LAWS_RECENT, laws=ages.laws, date=ages.newest)
     if is_old(ages.newest, today):
-        yield Finding(f"laws {name}", Health.WARNING, told, Fact(FactKind.TO_UPDATE, corpus=name))
+        yield HealthFinding(
+            f"laws {name}", Health.WARNING, told, Fact(FactKind.TO_UPDATE, corpus=name)
+        )
     else:
-        yield Finding(f"laws {name}", Health.GOOD, told)
+        yield HealthFinding(f"laws {name}", Health.GOOD, told)
 
 
-def _index(workspace: Workspace, name: str) -> Finding:
-    from localrag.search.indexing.state import index_state
+def _index(workspace: Workspace, name: str) -> HealthFinding:
+    from localrag.search.units import index_state
 
     root = workspace.corpus(name).bm25
     look = lambda: index_state(workspace, name, deep=True)  # noqa: E731
     return _state(f"index {name}", root, look, *_to_index(name))
 
 
-def _vectors(workspace: Workspace, name: str, config: Config) -> Iterator[Finding]:
+def _vectors(workspace: Workspace, name: str, config: Config) -> Iterator[HealthFinding]:
     """The state of the vectors of a corpus; no finding if it has and needs none."""
-    from localrag.corpus.inference.opening import embedder_id, embedder_name
-    from localrag.search.indexing.state import vector_state
+    from localrag.corpus.config import embedder_name
+    from localrag.corpus.inference.opening import embedder_id
+    from localrag.search.units import vector_state
     from localrag_indexes.manifest import current
 
     place = workspace.corpus(name)
@@ -355,7 +378,7 @@ def _to_index(corpus: str) -> tuple[Fact, Fact]:
     return Fact(FactKind.TO_INDEX, corpus=corpus), Fact(FactKind.TO_REBUILD, corpus=corpus)
 
 
-def _layers(workspace: Workspace, name: str, config: Config) -> Iterator[Finding]:
+def _layers(workspace: Workspace, name: str, config: Config) -> Iterator[HealthFinding]:
     """The state of the index of the derived layers; no finding if there are none."""
     from localrag.corpus.inference.opening import embedder_id
     from localrag.prepare.index import layers_begun, layers_state
@@ -380,9 +403,9 @@ def _state(
     look: "Callable[[], IndexState]",
     cure: Fact,
     cure_of_damage: Fact,
-) -> Finding:
+) -> HealthFinding:
     """A finding on an index, from its state."""
-    from localrag.search.indexing.state import IndexState
+    from localrag.search.units import IndexState
     from localrag_indexes.manifest import was_built
 
     broken = {
@@ -393,13 +416,13 @@ def _state(
     try:
         state = look()
     except LocalragError as error:
-        return Finding(check, Health.BROKEN, _said(error.cause), error.remedy)
+        return HealthFinding(check, Health.BROKEN, _said(error.cause), error.remedy)
     if state is IndexState.FRESH:
-        return Finding(check, Health.GOOD, Fact(FactKind.UP_TO_DATE))
+        return HealthFinding(check, Health.GOOD, Fact(FactKind.UP_TO_DATE))
     if state is IndexState.MISSING and not was_built(root):
-        return Finding(check, Health.WARNING, Fact(FactKind.NOT_INDEXED), cure)
+        return HealthFinding(check, Health.WARNING, Fact(FactKind.NOT_INDEXED), cure)
     if state is IndexState.BEHIND:
-        return Finding(check, Health.WARNING, Fact(FactKind.INDEX_OLDER), cure)
+        return HealthFinding(check, Health.WARNING, Fact(FactKind.INDEX_OLDER), cure)
     if state is IndexState.DAMAGED:
         cure = cure_of_damage
-    return Finding(check, Health.BROKEN, Fact(broken[state]), cure)
+    return HealthFinding(check, Health.BROKEN, Fact(broken[state]), cure)

@@ -1,4 +1,4 @@
-"""Proof that nothing goes out: a process without a network does the main job.
+"""Proof of silence: a process without a network does the main job.
 
 On Linux the process gets an empty network (``unshare``) if the system allows it. On every system
 its internet sockets are refused and named.
@@ -32,11 +32,9 @@ STEPS = {
 
 @dataclass(frozen=True, slots=True)
 class OfflineStep:
-    """The result of a step.
+    """The result of a step of `STEPS`.
 
     Attributes:
-        name: name in `STEPS`.
-        seconds: duration.
         problem: reason of a failure, or "".
         sockets: addresses it tried to reach.
     """
@@ -49,11 +47,10 @@ class OfflineStep:
 
 @dataclass(frozen=True, slots=True)
 class OfflineProof:
-    """The result of all steps.
+    """The result of all steps, in order.
 
     Attributes:
         isolated: the process had an empty network; otherwise only its sockets were refused.
-        steps: all of `STEPS`, in order.
     """
 
     isolated: bool

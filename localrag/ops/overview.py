@@ -85,10 +85,7 @@ def overview(
 ) -> Overview:
     """Summarize a corpus without loading a model, with `n` starting questions.
 
-    Raises:
-        StoreError: a layer is damaged.
-        IndexUnusable: the index of the layers is damaged, or SciPy is missing.
-        ModelUnusable: the embedder of the settings is not installed.
+    Raises StoreError, IndexUnusable, ModelUnusable.
     """
     place = workspace.corpus(corpus)
     facets = store.facets

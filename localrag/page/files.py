@@ -16,6 +16,10 @@ from localrag.page.word import write_word
 WORD = ".docx"
 TEXTS = (".md", ".markdown", WORD)
 """Endings of files of blocks."""
+CALENDAR = ".ics"
+"""Ending of a calendar."""
+GRAPH = ".graphml"
+"""Ending of a graph."""
 CSV, EXCEL = ".csv", ".xlsx"
 """Endings of tables."""
 

@@ -5,15 +5,22 @@ from collections.abc import Callable, Iterable
 
 from localrag.page.blocks import (
     Block,
+    Changed,
     Code,
     Heading,
     Inline,
     Item,
     Items,
     Mark,
+    Notice,
     Paragraph,
+    PassageLink,
     Quotation,
-    Struck,
+    Remark,
+    Sides,
+    Strong,
+    as_lines,
+    in_parts,
 )
 from localrag.text.harmless import harmless, one_line
 
@@ -37,9 +44,12 @@ def _block(block: Block) -> str:
         case Paragraph():
             return _inline(block.parts, paragraph)
         case Quotation():
-            return quotation(block.text)
+            end = f"\n\n{_inline(in_parts(block.source), line)}" if block.source else ""
+            return quotation(block.text) + end
         case Items():
             return _items(block)
+        case Sides() | Notice():
+            return "\n\n".join(_inline(parts, paragraph) for parts in as_lines(block))
 
 
 def _items(block: Items) -> str:
@@ -64,21 +74,27 @@ def _indented(text: str, indent: str) -> str:
 
 
 def _inline(parts: Iterable[Inline], text: Callable[[str], str]) -> str:
-    written = []
+    written = ""
     for part in parts:
         match part:
-            case Code():
-                written.append(code(part.text))
-            case Mark():
-                written.append(part.text)
-            case str():
+            case str() if not written:
+                written = text(part)
+            case str() | PassageLink():
                 # Later parts never begin a line.
-                written.append(_escaped(one_line(part)) if written else text(part))
-            case Struck():
-                written.append(f"~~{_escaped(one_line(part.text))}~~")
-            case _:
-                written.append(f"**{_escaped(one_line(part.text))}**")
-    return "".join(written)
+                words = one_line(part if isinstance(part, str) else part.text)
+                written += _escaped(words) if written else _in_line(words)
+            case Strong():
+                written += f"**{_escaped(one_line(part.text))}**"
+            case Changed():
+                written += f"**{_escaped(one_line(part.law))}**" if part.law.strip() else ""
+                written += f"~~{_escaped(one_line(part.said))}~~" if part.said.strip() else ""
+            case Mark():
+                blank = " " if written and not written.endswith("]") else ""
+                written += f"{blank}{part.text}"
+            case Code() | Remark():
+                shown = code(part.text) if isinstance(part, Code) else line(part.text)
+                written += f" · {shown}" if written else shown
+    return written
 
 
 def line(text: str) -> str:

@@ -2,28 +2,43 @@
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
+from functools import partial
 
 from localrag.answer import wording
 from localrag.answer.types import Citation
+from localrag.corpus.links import DELEGATES
 from localrag.corpus.store import CorpusStore, DocumentInfo
-from localrag.corpus.types import Passage, with_pages
+from localrag.corpus.types import Locator, Passage, omission_notes, with_pages
 from localrag.corpus.workspace import Workspace
 from localrag.errors import LocalragError
-from localrag.language import N_, _
+from localrag.language import N_, _, aside, colon
+from localrag.law.notation import cite
 from localrag.page.blocks import (
     Block,
+    BlockRole,
     Code,
     Heading,
     Inline,
     Item,
     Items,
+    Paragraph,
+    PassageLink,
     Quotation,
+    Remark,
     Strong,
-    items,
+    Tone,
     paragraph,
 )
-from localrag.search.contents import Part
-from localrag.search.provision import LookedUp, Provision, ProvisionLink, citation_of
+from localrag.search.contents import Contents, Part
+from localrag.search.provision import (
+    DefinedTerm,
+    Delegation,
+    LookedUp,
+    Provision,
+    ProvisionLink,
+    ProvisionReadings,
+    citation_of,
+)
 
 Places = Callable[[str, Citation], str]
 """Cites a citation of a corpus; arguments are the corpus name and the citation."""
@@ -67,101 +82,187 @@ def cited(store: CorpusStore, passage: Passage) -> str:
     return citation_of(store, passage) + (f"（{number}）" if number else "")
 
 
-def looked_up_blocks(store: CorpusStore, found: LookedUp) -> Iterator[Block]:
-    """Yield the provisions with their links, or the contents of a law."""
-    if found.contents is not None:
-        contents = found.contents
-        yield Heading(1, " > ".join((contents.document.title, *contents.place)))
-        yield from _origin(contents.document, contents.document.id)
-        yield from _parts(contents.parts)
-    for view in found.provisions:
-        yield from _provision(store, view)
-    if found.left_out:
-        yield paragraph(_("… and {n:,} more; --all shows them").format(n=found.left_out))
+Named = Callable[[Passage], str]
+"""Gives the heading of a passage."""
 
-
-def _origin(law: DocumentInfo, id_: str) -> Iterator[Block]:
-    told = [law.metadata.get("law_num", ""), wording.state_of(law)]
-    words = " · ".join(filter(None, told))
-    yield paragraph(f"{words} · " if words else "", Code(id_))
-
-
-def _parts(parts: Sequence[Part]) -> Iterator[Block]:
-    yield Items(tuple(Item((part.title,), tuple(_below(part))) for part in parts))
-
-
-def _below(part: Part) -> Iterator[Block]:
-    if part.parts:
-        yield from _parts(part.parts)
-
-
-def _provision(store: CorpusStore, view: Provision) -> Iterator[Block]:
-    yield Heading(1, cited(store, view.passage))
-    if view.place:
-        yield paragraph(" > ".join(view.place))
-    yield from _origin(view.document, view.passage.id)
-    if told := wording.of_passage(view.passage):
-        yield paragraph(told)
-    if view.is_deleted:
-        yield paragraph(Strong(_("It is deleted: the law keeps its number alone.")))
-    if view.as_read is None:
-        yield Quotation(view.passage.text)
-        for by in view.changed_by:
-            yield paragraph(Strong(wording.changed()), cited(store, by))
-            yield Quotation(by.text)
-    else:
-        yield paragraph(Strong(wording.made_by_code(view.as_read)))
-        yield Quotation("".join(read + of for read, of in wording.as_read(view.as_read)))
-        if view.as_read.left_out:
-            yield Heading(2, wording.not_made())
-            yield items("".join(wording.replacement(words)) for words in view.as_read.left_out)
-    yield from _ties(view)
-
-
-_TIES = {
-    "filled_in_by": N_("Filled in by"),
-    "refers_to": N_("Refers to"),
-    "referred_by": N_("Referred to by"),
-    "read_by": N_("Words read otherwise by"),
+_SUPPLEMENT = ("附則", "附　則")
+_KINDS = {
+    "refers": "",
+    "applies-mutatis-mutandis": "準用：",
+    "delegated-by": N_("made under: "),
+    "requires": N_("licence or notification: "),
+    "reads": "読替え：",
 }
+# Provisions named for one point.
+_NAMED = 3
 
 
-def _ties(view: Provision) -> Iterator[Block]:
-    if view.delegations:
-        yield Heading(2, _("Left to orders"))
-        yield Items(
-            tuple(
-                Item((of.words,), (items(link.label for link in of.filled_in_by),))
-                if of.filled_in_by
-                else Item((of.words,))
-                for of in view.delegations
-            )
+def header(passage: Passage) -> str:
+    """The heading of a passage on a screen."""
+    return passage.header
+
+
+def filed_provisions(store: CorpusStore, found: LookedUp) -> Iterator[Block]:
+    """Yield the provisions for a file, cited as lawyers do, each with its links."""
+    named = partial(cited, store)
+    if found.contents is not None:
+        yield from _contents(found.contents, in_short=False)
+    for view in found.provisions:
+        yield from text_blocks(view, named)
+        yield from tie_blocks(view)
+    yield from left_out(found)
+
+
+def looked_up_blocks(found: LookedUp, *, in_short: bool = False) -> Iterator[Block]:
+    """Yield a provision with its links, the texts of several, or the contents of a law.
+
+    `in_short` leaves out the articles of a whole law.
+    """
+    if found.contents is not None:
+        yield from _contents(found.contents, in_short=in_short)
+    for view in found.provisions:
+        yield from text_blocks(view, header)
+        if len(found.provisions) == 1:
+            yield from tie_blocks(view)
+
+
+def left_out(found: LookedUp) -> Iterator[Block]:
+    """Yield the number of provisions not shown, if any."""
+    if found.left_out:
+        yield paragraph(Remark(_("… and {n:,} more").format(n=found.left_out)))
+
+
+def _contents(contents: Contents, *, in_short: bool) -> Iterator[Block]:
+    document = contents.document
+    yield Heading(1, " > ".join((document.title, *contents.place)))
+    yield _origin(document, document.id)
+    yield from _warnings(omission_notes(document.omissions))
+    yield from _parts(contents.parts, is_whole=in_short and not contents.place)
+
+
+def _origin(law: DocumentInfo, id_: str) -> Paragraph:
+    told = filter(None, (law.metadata.get("law_num", ""), wording.state_of(law)))
+    return paragraph(*map(Remark, told), Code(id_), role=BlockRole.PLACE)
+
+
+def _warnings(told: Sequence[str]) -> Iterator[Paragraph]:
+    return (
+        paragraph(Remark(words, Tone.DOUBTFUL), role=BlockRole.STATE) for words in told if words
+    )
+
+
+def _parts(parts: Sequence[Part], *, is_whole: bool) -> Iterator[Block]:
+    yield Items(tuple(_part(part, is_whole=is_whole) for part in parts), role=BlockRole.PARTS)
+
+
+def _part(part: Part, *, is_whole: bool) -> Item:
+    """Make an entry: an article, or a heading; of a whole law, its articles are only counted."""
+    if part.passage_id:
+        return Item((PassageLink(part.title, part.passage_id), Code(part.passage_id)))
+    below = [one for one in part.parts if not (is_whole and one.passage_id)]
+    if is_whole and part.title.startswith(_SUPPLEMENT):
+        below = []
+    return Item(
+        (Strong(part.title), _articles(part)),
+        tuple(_parts(below, is_whole=is_whole)) if below else (),
+    )
+
+
+def _articles(part: Part) -> str:
+    if part.first is None or part.last is None or part.first.division != part.last.division:
+        return ""
+    # Deleted articles share a row: 第三十八条から第八十四条まで.
+    ends = (part.first.article.partition(":")[0], part.last.article.rpartition(":")[2])
+    return aside("―".join(dict.fromkeys(cite("", Locator(article=end)) for end in ends)))
+
+
+def text_blocks(view: Provision, named: Named) -> Iterator[Block]:
+    """Yield the text of a provision with its place, and its temporary changes."""
+    passage, document = view.passage, view.document
+    yield Heading(1, named(passage), source=PassageLink(passage.header, passage.id))
+    yield paragraph(Remark(" > ".join((document.title, *view.place))), role=BlockRole.PLACE)
+    yield _origin(document, passage.id)
+    yield from _warnings([wording.of_passage(passage), *omission_notes(document.omissions)])
+    if view.is_deleted:
+        yield from _warnings([_("It is deleted: the law keeps its number alone.")])
+    if view.as_read is not None:
+        yield paragraph(Strong(wording.made_by_code(view.as_read), Tone.DOUBTFUL))
+        yield Quotation("".join(map("".join, wording.as_read(view.as_read))))
+        replaced = tuple(
+            Item(("".join(wording.replacement(words)),)) for words in view.as_read.left_out
         )
-    for name, title in _TIES.items():
-        links: Sequence[ProvisionLink] = getattr(view, name)
-        if links:
-            yield Heading(2, _(title))
-            yield items(map(_link, links))
-    if view.reads:
-        yield Heading(2, _("Words read otherwise"))
-        yield Items(
-            tuple(
-                Item(
-                    (readings.link.label or readings.link.words,),
-                    (items("".join(wording.replacement(words)) for words in readings.words),),
-                )
-                for readings in view.reads
-            )
-        )
-    if view.known:
-        yield Heading(2, _("Known besides"))
-        yield items((triple.text, " ", Code(id_)) for id_, triple in view.known)
-    if view.terms:
-        yield Heading(2, _("Terms defined elsewhere"))
-        yield items((Strong(term.term), f" – {term.passage.header}") for term in view.terms)
+        yield from _listed(wording.not_made(), replaced)
+        return
+    yield Quotation(passage.text)
+    for by in view.changed_by:
+        yield paragraph(Strong(wording.changed(), Tone.DOUBTFUL), PassageLink(named(by), by.id))
+        yield Quotation(by.text)
 
 
-def _link(link: ProvisionLink) -> tuple[Inline, ...]:
+def tie_blocks(view: Provision) -> Iterator[Block]:
+    """Yield the links of a provision both ways, its terms, and other triples."""
+    yield from _listed(_("Left to orders"), tuple(map(_delegation, view.delegations)))
+    told = {link.label for of in view.delegations for link in of.filled_in_by}
+    filled_in = _("Also implemented by") if told else _("Implemented by")
+    others = [link for link in view.filled_in_by if link.label not in told]
+    yield from _linked(filled_in, others)
+    # References to orders are listed above.
+    references = [link for link in view.refers_to if link.kind != DELEGATES]
+    yield from _linked(_("Refers to"), references)
+    yield from _listed(_("Words read otherwise"), tuple(map(_readings, view.reads)))
+    yield from _linked(_("Referred to by"), view.referred_by)
+    yield from _linked(_("Words read otherwise by"), view.read_by)
+    known = (
+        Item((PassageLink(of.triple.text, of.passage_id), Code(of.passage_id))) for of in view.known
+    )
+    yield from _listed(_("Known besides"), tuple(known))
+    yield from _listed(_("Terms defined elsewhere"), tuple(map(_term, view.terms)))
+
+
+def _linked(title: str, links: Sequence[ProvisionLink]) -> Iterator[Block]:
+    return _listed(title, tuple(map(_link, links)))
+
+
+def _listed(title: str, entries: tuple[Item, ...]) -> Iterator[Block]:
+    if not entries:
+        return
+    yield Heading(2, title, count=len(entries))
+    yield Items(entries)
+
+
+def _delegation(of: Delegation) -> Item:
+    named: list[Inline] = []
+    for link in of.filled_in_by[:_NAMED]:
+        named += [_(", ") if named else "  → ", _goal(link)]
+    if (more := len(of.filled_in_by) - _NAMED) > 0:
+        named.append(_(" and {more:,} more").format(more=more))
+    absent = _("no such order is in this corpus")
+    if of.has_order:
+        absent = _("no provision in this corpus implements it")
+    return Item((of.words, *(named or (f"  → {absent}",))))
+
+
+def _term(of: DefinedTerm) -> Item:
+    scope = aside(of.scope) if of.scope else ""
+    return Item((Strong(of.term), scope, colon(), PassageLink(of.passage.header, of.passage.id)))
+
+
+def _goal(link: ProvisionLink) -> PassageLink:
+    is_here = link.exists and link.document_id and link.locator.path
+    return PassageLink(link.label, f"{link.document_id}#{link.locator.path}" if is_here else "")
+
+
+def _link(link: ProvisionLink) -> Item:
     note = "" if link.exists else _("  (not in this corpus)")
     note = _("  (deleted)") if link.deleted else note
-    return (link.label, f"（{link.words}）{note}" if link.words != link.label else note)
+    return Item((_goal(link), Remark(f"[{_(_KINDS[link.kind])}{link.words}]{note}")))
+
+
+def _readings(readings: ProvisionReadings) -> Item:
+    link, told = readings.link, f"[{readings.link.words}{readings.part}]"
+    if not readings.told:
+        told = wording.untold().strip()
+    elif not link.exists:
+        told += _("  (not in this corpus)")
+    words = tuple(Item(("".join(wording.replacement(each)),)) for each in readings.words)
+    return Item((_goal(link) if link.label else "…", Remark(told)), (Items(words),))

@@ -1,5 +1,6 @@
 """Writes the report of a check: HTML, Markdown, or Word with comments."""
 
+import re
 from collections.abc import Iterator
 from functools import cache
 from itertools import pairwise
@@ -15,11 +16,15 @@ from localrag.errors import UsageError
 from localrag.language import N_, _
 from localrag.page.blocks import (
     Block,
+    Changed,
     Heading,
     Inline,
+    Item,
+    Items,
     Quotation,
+    Remark,
     Strong,
-    Struck,
+    Tone,
     items,
     paragraph,
 )
@@ -31,6 +36,13 @@ from localrag.text.harmless import harmless
 if TYPE_CHECKING:
     from jinja2 import Template
 
+TONES = {
+    Verdict.FAILS: Tone.WRONG,
+    Verdict.UNCHECKED: Tone.DOUBTFUL,
+    Verdict.HOLDS: Tone.GOOD,
+}
+
+_BREAK = re.compile(r"\s*\n\s*")
 _SUFFIXES = (".html", ".htm", ".md", *WORD_SUFFIXES)
 
 
@@ -80,6 +92,28 @@ def write_report(
         file.write(content)
 
 
+def check_blocks(report: CheckReport, *, show_all: bool) -> Iterator[Block]:
+    """Yield the findings in the order of the text, then their number and the notes.
+
+    `show_all` includes correct statements.
+    """
+    shown = [one for one in report.findings if show_all or one.verdict is not Verdict.HOLDS]
+    if shown:
+        yield Items(tuple(_finding(one, report.kind) for one in shown))
+    yield paragraph(Strong(wording.counts(report)))
+    for note in wording.notes(report):
+        yield paragraph(Remark(note, Tone.DOUBTFUL))
+
+
+def _finding(finding: Finding, kind: str) -> Item:
+    return Item(_head(finding, kind), tuple(finding_blocks(finding)))
+
+
+def _head(finding: Finding, kind: str) -> tuple[Inline, ...]:
+    where = wording.place(finding.place, kind)
+    return Strong(where), Remark(wording.verdict(finding), TONES[finding.verdict])
+
+
 def blocks(report: CheckReport) -> Iterator[Block]:
     """Yield the findings, failures first."""
     yield Heading(1, wording.title(report))
@@ -105,27 +139,24 @@ def _in_short(finding: Finding, report: CheckReport) -> str:
     )
 
 
-def _in_full(finding: Finding, report: CheckReport) -> Iterator[Block]:
-    where = wording.place(finding.place, report.kind)
-    yield paragraph(Strong(where), f" · {wording.verdict(finding)}")
+def finding_blocks(finding: Finding) -> Iterator[Block]:
+    """Yield the words of a text, their difference from the provision, and its text."""
     yield Quotation(finding.said)
     if finding.diff:
-        yield paragraph(*(inline for part in finding.diff for inline in _marked(part)))
+        yield paragraph(*map(_part, finding.diff))
     if finding.provision:
-        yield paragraph(wording.compared(finding))
+        yield paragraph(Remark(wording.compared(finding)))
+
+
+def _part(part: DiffPart) -> Inline:
+    return _BREAK.sub(" ", part.law) if part.same else Changed(part.law, part.said)
+
+
+def _in_full(finding: Finding, report: CheckReport) -> Iterator[Block]:
+    yield paragraph(*_head(finding, report.kind))
+    yield from finding_blocks(finding)
     if finding.evidence:
         yield Quotation(finding.evidence)
-
-
-def _marked(part: DiffPart) -> Iterator[Inline]:
-    """Mark a difference: the law's words bold, the text's words struck out."""
-    if part.same:
-        yield part.law
-        return
-    if part.law.strip():
-        yield Strong(part.law)
-    if part.said.strip():
-        yield Struck(part.said)
 
 
 class _Piece(NamedTuple):
@@ -138,6 +169,8 @@ class _Piece(NamedTuple):
 
 def html(report: CheckReport) -> str:
     """Write the text and its findings as one page without scripts or links to other servers."""
+    from localrag.page.html import fragment
+
     pieces = list(_pieces(report))
     anchors = _anchors(report)
     findings = [
@@ -146,9 +179,7 @@ def html(report: CheckReport) -> str:
             "verdict": finding.verdict.value,
             "place": wording.place(finding.place, report.kind),
             "words": wording.verdict(finding),
-            "said": harmless(finding.said),
-            "diff": finding.diff,
-            "compared": wording.compared(finding),
+            "blocks": fragment(finding_blocks(finding)),
             "evidence": harmless(finding.evidence),
         }
         for number, finding in enumerate(report.findings)

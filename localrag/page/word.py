@@ -5,16 +5,21 @@ from typing import IO, TYPE_CHECKING
 
 from localrag.page.blocks import (
     Block,
+    Changed,
     Code,
     Heading,
     Inline,
     Item,
     Items,
     Mark,
+    Notice,
     Paragraph,
     Quotation,
+    Remark,
+    Sides,
     Strong,
-    Struck,
+    as_lines,
+    in_parts,
 )
 from localrag.text.harmless import harmless, one_line
 
@@ -55,6 +60,11 @@ def _add(document: "Document", block: Block, depth: int) -> None:
         case Quotation():
             quote = document.add_paragraph(style="Quote")
             _write(_indented(quote, depth + 1), (block.text,))
+            if block.source:
+                _add(document, Paragraph(in_parts(block.source)), depth)
+        case Sides() | Notice():
+            for parts in as_lines(block):
+                _add(document, Paragraph(parts), depth)
         case Items():
             for number, entry in enumerate(block.entries, 1):
                 _add_item(document, entry, f"{number}." if block.numbered else "・", depth)
@@ -80,14 +90,18 @@ def _indented(paragraph: "WordParagraph", depth: int) -> "WordParagraph":
 
 
 def _write(paragraph: "WordParagraph", parts: Iterable[Inline]) -> None:
-    for part in parts:
+    for number, part in enumerate(parts):
+        if isinstance(part, Changed):
+            paragraph.add_run(one_line(part.law)).bold = True
+            paragraph.add_run(one_line(part.said)).font.strike = True
+            continue
         # A text may have several lines, a name only one.
         text = harmless(part) if isinstance(part, str) else one_line(part.text)
+        if number and isinstance(part, Code | Remark):
+            paragraph.add_run(" · ")
         run = paragraph.add_run(text)
         if isinstance(part, Strong):
             run.bold = True
-        elif isinstance(part, Struck):
-            run.font.strike = True
         elif isinstance(part, Mark):
             run.font.superscript = True
         elif isinstance(part, Code):

@@ -4,7 +4,7 @@
    pronouns, references and subjects. Code refuses new figures or names, and the loss of its own.
 2. **The resolver** rewrites statutes without a model: 前項, 同法 and bare articles become
    provisions with the titles of their laws.
-3. **Completion questions** ask for the information that a rewritten sentence adds. Code keeps
+3. **Completion questions** ask for the information added by rewriting. Code keeps
    questions without pronouns whose answer was added, and notes their interrogative.
 """
 
@@ -29,10 +29,10 @@ from localrag.law.provisions import LABEL
 from localrag.prepare.layers import (
     DerivedRow,
     DerivedText,
-    Job,
+    LayerJob,
     Made,
-    Outcome,
     Span,
+    UnitOutcome,
     digest,
 )
 from localrag.prepare.making import (
@@ -115,11 +115,8 @@ class Rewriter:
     def __init__(self, model: ChatModel, settings: ChatConfig) -> None:
         self._writer = LayerWriter(model, settings, PROMPT, _VERSION)
 
-    def jobs(self, document: Document) -> Iterator[Job]:
-        """The sentences of a document, in order.
-
-        The model reads their common beginning, the document, only once if they follow each other.
-        """
+    def jobs(self, document: Document) -> Iterator[LayerJob]:
+        """The sentences of a document in order, so that a model reads the document only once."""
         spans = prose_spans(document)
         longest = max((end - start for start, end in spans), default=0)
         parts = Parts(document, spans, partial(self._fits, document, longest))
@@ -128,7 +125,7 @@ class Rewriter:
             span = Span(start, end)
             source = digest(document.text[start:end])
             make = partial(written, self._made, parts, span)
-            yield Job(document.id, span, source, made_of, make)
+            yield LayerJob(document.id, span, source, made_of, make)
 
     def _made(self, calls: list[ModelCall], parts: Parts, span: Span) -> Made:
         document = parts.document
@@ -144,10 +141,10 @@ class Rewriter:
         for one in (text, sentence):
             full = with_names(one, named, f"{title} {shown}")
             if not adds_nothing(full, sentence) and not adds_or_loses(full, sentence, shown, title):
-                return Made(Outcome.MADE, (DerivedText(full),))
+                return Made(UnitOutcome.MADE, (DerivedText(full),))
         if adds_or_loses(text, sentence, shown, title):
-            return Made(Outcome.REFUSED, refused=text)
-        return Made(Outcome.UNCHANGED)
+            return Made(UnitOutcome.REFUSED, refused=text)
+        return Made(UnitOutcome.UNCHANGED)
 
     def _messages(self, document: Document, around: Span, sentence: str) -> tuple[Message, ...]:
         # A straight quotation mark would end the JSON string that the model writes.
@@ -175,10 +172,7 @@ def curly(text: str) -> str:
 
 
 def pointing_words(sentence: str) -> tuple[str, ...]:
-    """The words of a sentence referring to other sentences, as written, each once.
-
-    An elided Japanese subject has no word; see `to_be_named`.
-    """
+    """The words referring to other sentences, each once; see `to_be_named` for elided subjects."""
     found: dict[str, str] = {}
     for match in _POINTING.finditer(sentence):
         found.setdefault(match[0].casefold(), match[0])
@@ -186,10 +180,7 @@ def pointing_words(sentence: str) -> tuple[str, ...]:
 
 
 def to_be_named(sentence: str) -> tuple[str, ...]:
-    """The things for a model to name: referring words, and an elided subject.
-
-    Without this list a small model copies the sentence.
-    """
+    """The things for a model to name; without this list a small model copies the sentence."""
     subject = (_SUBJECT,) if _lacks_subject(sentence) else ()
     return (*subject, *pointing_words(sentence))[:_MOST_NAMES]
 
@@ -212,10 +203,8 @@ def with_names(sentence: str, names: Mapping[str, str], shown: str) -> str:
     """A sentence with names instead of words referring to them.
 
     A word stays if no name can replace it (then, this), or if its name is not in the shown text. A
-    name
-    is not repeated. "The ceremony" stays unless the text calls the name a ceremony: a small model
-    names
-    the topic of the document.
+    name is not repeated. "The ceremony" stays unless the text calls the name a ceremony: a small
+    model names the topic of the document.
     """
     known = letters_of(shown)
     for word, name in names.items():
@@ -240,10 +229,7 @@ def with_names(sentence: str, names: Mapping[str, str], shown: str) -> str:
 
 
 def _is_so(word: str, name: str, shown: str) -> bool:
-    """Whether a name is what a word calls it, as far as the text shows.
-
-    Pronouns (she) and common kinds (the film) are accepted.
-    """
+    """Whether a name is what a word calls it, as far as the text shows; pronouns always are."""
     described = re.fullmatch(r"the (?:[a-z]+ )?([a-z]+)", word, re.IGNORECASE)
     if described is None or re.fullmatch(_KINDS, described[1], re.IGNORECASE):
         return True
@@ -261,10 +247,7 @@ def adds_nothing(text: str, sentence: str) -> bool:
 
 
 def brings_particulars(text: str, shown: Sequence[str], titles: Sequence[str]) -> bool:
-    """Whether a text has names, figures, dates or provisions that sources and titles miss.
-
-    Small models copy an example in the prompt, or use their memory.
-    """
+    """Whether a text has names, figures, dates or provisions that sources and titles miss."""
     found = mismatches(text, shown, headings=titles)
     return any(one.kind in _PARTICULARS for one in found)
 
@@ -273,10 +256,7 @@ def adds_or_loses(text: str, sentence: str, around: str, title: str) -> bool:
     """Whether a rewritten sentence has new names or figures, or has lost its own.
 
     It has lost its own if it says less than two thirds of the sentence. It has too much if it is
-    more
-    sentences, or longer than names can make it: small models copy neighbours and repeat words.
-    `around`
-    is the text read by the model.
+    more sentences, or longer than names can make it: small models copy neighbours and repeat words.
     """
     return (
         brings_particulars(text, [sentence, around], [title])
@@ -287,14 +267,16 @@ def adds_or_loses(text: str, sentence: str, around: str, title: str) -> bool:
     )
 
 
-def sentence_jobs(store: CorpusStore, document: Document) -> Iterator[Job]:
+def sentence_jobs(store: CorpusStore, document: Document) -> Iterator[LayerJob]:
     """The sentences of any document, as they are."""
     for span in sentence_spans(store, document):
         source = digest(document.text[span.start : span.end])
-        yield Job(document.id, span, source, source, partial(_as_made, Made(Outcome.UNCHANGED)))
+        yield LayerJob(
+            document.id, span, source, source, partial(_as_made, Made(UnitOutcome.UNCHANGED))
+        )
 
 
-def statute_jobs(store: CorpusStore, law: Document) -> Iterator[Job]:
+def statute_jobs(store: CorpusStore, law: Document) -> Iterator[LayerJob]:
     """The sentences of a statute, with the cited provisions and laws written out."""
     # A law names a few others repeatedly.
     title_of = cache(lambda law_id: store.document(law_id).title)
@@ -302,12 +284,12 @@ def statute_jobs(store: CorpusStore, law: Document) -> Iterator[Job]:
     for article, piece in statute_sentences(store, law):
         span = Span(piece.start, piece.end)
         text = _written_out(law, span, references_of(article.locator), title_of)
-        made = Made(Outcome.UNCHANGED)
+        made = Made(UnitOutcome.UNCHANGED)
         if text != piece.text:
-            made = Made(Outcome.MADE, (DerivedText(text),))
+            made = Made(UnitOutcome.MADE, (DerivedText(text),))
         # The text is made here: finding out whether it exists takes as long.
         made_of = digest(_VERSION, text)
-        yield Job(law.id, span, digest(piece.text), made_of, partial(_as_made, made))
+        yield LayerJob(law.id, span, digest(piece.text), made_of, partial(_as_made, made))
 
 
 def _as_made(made: Made) -> Made:
@@ -355,10 +337,7 @@ def _longest(sentence: str) -> int:
 # Sentences of one text share their referring words; a large corpus has any.
 @lru_cache(maxsize=256)
 def _shape(longest: int, pointing: tuple[str, ...]) -> type[Any]:
-    """A rewritten sentence, after the names for its words.
-
-    A small model copies the words unless it names them first.
-    """
+    """A rewritten sentence, after names for its words; small models copy words otherwise."""
     sentence = Annotated[str, Field(min_length=1, max_length=longest)]
     if not pointing:
         return create_model("Rewritten", __base__=BaseModel, sentence=sentence)
@@ -389,13 +368,7 @@ class _CompletionReply(BaseModel):
 
 
 class Questioner:
-    """Has a model ask for the information that was added to sentences.
-
-    Args:
-        model: writes.
-        settings: of the model.
-        rewritten: the rows of decontextualised sentences, by document.
-    """
+    """Has a model ask for the information added to sentences."""
 
     def __init__(
         self,
@@ -406,14 +379,14 @@ class Questioner:
         self._writer = LayerWriter(model, settings, QUESTIONS_PROMPT, _QUESTIONS_VERSION)
         self._rewritten = rewritten
 
-    def jobs(self, document: Document) -> Iterator[Job]:
+    def jobs(self, document: Document) -> Iterator[LayerJob]:
         """The rewritten sentences of a document, in order."""
         for row in self._rewritten.get(document.id, ()):
             sentence = document.text[row.start : row.end]
             (rewritten, *_), *_ = row.texts
             made_of = digest(self._writer.recipe, sentence, rewritten)
             make = partial(written, self._made, sentence, rewritten)
-            yield Job(document.id, Span(row.start, row.end), digest(sentence), made_of, make)
+            yield LayerJob(document.id, Span(row.start, row.end), digest(sentence), made_of, make)
 
     def _made(self, calls: list[ModelCall], sentence: str, rewritten: str) -> Made:
         messages = prompt(
@@ -434,18 +407,16 @@ class Questioner:
             )
         )
         if kept or not reply.pairs:
-            return Made(Outcome.MADE if kept else Outcome.UNCHANGED, kept)
+            return Made(UnitOutcome.MADE if kept else UnitOutcome.UNCHANGED, kept)
         refused = "\n".join(f"{pair.question}\t{pair.answer}" for pair in reply.pairs)
-        return Made(Outcome.REFUSED, refused=refused)
+        return Made(UnitOutcome.REFUSED, refused=refused)
 
 
 def _completes(pair: _CompletionPair, sentence: str, rewritten: str) -> bool:
     """Whether a pair asks for added information, and can be read alone.
 
-    The answer is in the rewritten sentence, not in the sentence or the question, and is less than
-    half
-    of it. The question has words of this sentence. An English question needs its mark: small models
-    break off before a quotation.
+    The answer is new in the rewritten sentence, not in the question, and less than half of it. An
+    English question needs its mark: small models break off before a quotation.
     """
     answer, whole = letters_of(pair.answer), letters_of(rewritten)
     beside = re.sub(re.escape(pair.answer), " ", rewritten, flags=re.IGNORECASE)

@@ -24,14 +24,24 @@ from localrag.corpus.store import CorpusStore
 from localrag.corpus.workspace import CorpusPaths, Workspace
 from localrag.errors import BusyError, IndexUnusable, NoWorkers, StorageError, UsageError
 from localrag.language import N_
-from localrag.prepare.layers import LAYERS, QUESTIONS, SEARCHED, SYNTHETIC_QA, DerivedLayer
+from localrag.prepare.layers import (
+    LAYERS,
+    QUESTIONS,
+    SEARCHED,
+    SYNTHETIC_QA,
+    WORD,
+    DerivedLayer,
+    FoundText,
+    LayerReading,
+    LayerText,
+    as_text,
+    lines_of,
+)
 from localrag.prepare.summaries import Summary, summaries
-from localrag.prepare.texts import WORD, FoundText, LayerReading, LayerText, as_text, lines_of
 from localrag.search.indexing.embedding import PlannedEntry, Window, embed_planned, windows_of
-from localrag.search.indexing.state import ATTRIBUTES, IndexState
 from localrag.search.query import analyzer
 from localrag.search.types import Filters
-from localrag.search.units import between, where
+from localrag.search.units import ATTRIBUTES, IndexState, between, where
 from localrag.text.facts import Fact, FactKind
 from localrag.text.progress import Phase, Stopwatch
 from localrag_indexes.bm25 import BM25Index, TextEntry, build
@@ -55,10 +65,7 @@ _ATTRIBUTES = (*ATTRIBUTES, WORD)
 class LayerIndex:
     """The texts of the layers of one corpus, open for searching; one thread at a time.
 
-    A search raises `ModelUnusable` if the embedder fails, `IndexUnusable` if the index is damaged.
-
-    Attributes:
-        is_behind: whether layers or corpus have changed since it was made.
+    `is_behind`: layers or corpus have changed since it was made.
     """
 
     def __init__(
@@ -78,13 +85,7 @@ class LayerIndex:
 
     @classmethod
     def open(cls, workspace: Workspace, corpus: str, config: Config, store: CorpusStore) -> Self:
-        """Open the result of `index_layers`; the embedder is loaded when it is first needed.
-
-        Raises:
-            UsageError: no layer of the corpus is made, or none is indexed yet.
-            IndexUnusable: the index is damaged or of another version.
-            ModelUnusable: the settings name an embedder that is not installed.
-        """
+        """Open the result of `index_layers`; the embedder is loaded when it is first needed."""
         place = workspace.corpus(corpus)
         folder = current(place.layer_words)
         if folder is None:
@@ -106,11 +107,7 @@ class LayerIndex:
         return self._vectors is not None
 
     def require(self, *layers: str) -> None:
-        """Make sure that these layers have texts.
-
-        Raises:
-            UsageError: a layer is missing; names the command for it.
-        """
+        """Make sure that these layers have texts. Raises `UsageError` if a layer is missing."""
         _require(self._place, self._words.manifest, layers)
 
     def vector_of(self, text: str, layer: str) -> "NDArray[np.float32]":
@@ -125,22 +122,10 @@ class LayerIndex:
     def nearest(
         self, store: CorpusStore, text: str, k: int, layer: str, filters: Filters, word: str = ""
     ) -> list[FoundText]:
-        """The texts of a layer nearest in meaning, best first.
+        """The texts of a layer nearest in meaning, best first, with cosines; none without vectors.
 
         A question is embedded like the prepared questions, so that the cosine of the same question
-        is 1.
-        For sentences it is a query.
-
-        Args:
-            store: of the corpus.
-            text: the query.
-            k: how many at most.
-            layer: its name.
-            filters: of documents; their layers do not count.
-            word: the interrogative of questions; empty for any.
-
-        Returns:
-            Each with its cosine; none without vectors.
+        is 1. For sentences it is a query. An empty `word` allows any interrogative.
         """
         if self._vectors is None:
             return []
@@ -179,11 +164,7 @@ class LayerIndex:
 
     @cached_property
     def summaries(self) -> Sequence[Summary]:
-        """The summaries of documents with shared metadata.
-
-        Raises:
-            StorageError, StoreError: their layer cannot be read.
-        """
+        """The summaries of documents with shared metadata."""
         return summaries(self._place)
 
     def close(self) -> None:
@@ -242,13 +223,7 @@ _TERMS = 40
 def index_layers(
     workspace: Workspace, corpus: str, config: Config, store: CorpusStore, on_event: Listener
 ) -> None:
-    """Make the texts of all layers searchable, unless nothing has changed.
-
-    Raises:
-        BusyError: another process does the same.
-        ModelUnusable: the embedder fails. The words are indexed, and finished vectors are kept.
-        StorageError: the disk is full.
-    """
+    """Make the texts of all layers searchable, unless nothing has changed."""
     place = workspace.corpus(corpus)
     if not _searched(place):
         return
@@ -339,12 +314,7 @@ def _index_vectors(
 
 
 def require_layers(place: CorpusPaths, layers: Collection[str]) -> None:
-    """Make sure that layers of a corpus can be searched, without opening them.
-
-    Raises:
-        UsageError: a layer is missing; names the command for it.
-        IndexUnusable: their index is damaged.
-    """
+    """Make sure that layers can be searched, without opening them. A `UsageError` if not."""
     if not layers:
         return
     folder = current(place.layer_words)
@@ -364,14 +334,7 @@ def _searched(place: CorpusPaths) -> list[str]:
 
 
 def layers_behind(place: CorpusPaths, store: CorpusStore) -> bool:
-    """Whether searched layers, or the corpus, have changed since they were indexed.
-
-    This is so after a preparation ended early, and after a dry run.
-
-    Raises:
-        IndexUnusable: the index is damaged.
-        StorageError: a layer cannot be read.
-    """
+    """Whether layers or corpus changed since they were indexed: after a stop, or a dry run."""
     if not _searched(place):
         return False
     folder = current(place.layer_words)
@@ -382,13 +345,7 @@ def layers_behind(place: CorpusPaths, store: CorpusStore) -> bool:
 
 
 def layers_state(place: CorpusPaths, store: CorpusStore, model: str = "") -> IndexState:
-    """The state of the index of the layers; compares every byte.
-
-    `model` is the id of the embedder for the vectors, "" for none.
-
-    Raises:
-        StoreError: a layer itself is damaged.
-    """
+    """The state of the index of the layers; compares every byte. No vectors with the model ""."""
     for name in layers_begun(place):
         DerivedLayer(place, name).digests()
     folder = current(place.layer_words)
@@ -420,7 +377,6 @@ def layers_stamp(place: CorpusPaths, layers: Sequence[str]) -> str:
 def _vectors_of(
     place: CorpusPaths, words: Path, model: str, *, deep: bool = False
 ) -> "VectorIndex | None":
-    """The vectors of these texts by this model; None if they are missing or damaged."""
     from localrag_indexes.vectors import VectorIndex
 
     folder = current(place.layer_vectors)
@@ -451,7 +407,6 @@ def _has_vectors(place: CorpusPaths, words: Path, model: str) -> bool:
 
 
 def _made_of(place: CorpusPaths, store: CorpusStore) -> list[object]:
-    """The state of layers and corpus."""
     return [
         store.stamp,
         store.generation,
@@ -464,7 +419,6 @@ def _is_of_another_time(manifest: IndexManifest, place: CorpusPaths, store: Corp
 
 
 def _state_of(words: Path, made_of: Sequence[object]) -> IndexState:
-    """The state of an index of words."""
     try:
         manifest = IndexManifest.read(words)
         manifest.verify(words, deep=True)

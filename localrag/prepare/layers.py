@@ -5,11 +5,12 @@ It has a digest of its sources: document, prompt, model, code. An answer quotes 
 span, never a derived text.
 """
 
-from collections.abc import Callable, Collection, Iterator, Sequence
+import json
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from enum import StrEnum
-from functools import partial
+from functools import lru_cache, partial
 from hashlib import blake2b
 from os import SEEK_END
 from pathlib import Path
@@ -17,13 +18,23 @@ from typing import NamedTuple
 
 from pydantic import TypeAdapter
 
+from localrag.answer.pieces import Piece, joined, sentences_of
 from localrag.corpus.durable import locked
 from localrag.corpus.journal import Journal
-from localrag.corpus.types import Label
+from localrag.corpus.store import CorpusStore
+from localrag.corpus.types import ARTICLES, PASSAGES, Document, Label, Passage
 from localrag.corpus.workspace import CorpusPaths
-from localrag.errors import BusyError, ModelUnusable, StorageError, StoreError, UsageError
+from localrag.errors import (
+    BusyError,
+    ModelUnusable,
+    NotFoundError,
+    StorageError,
+    StoreError,
+    UsageError,
+)
 from localrag.language import N_
 from localrag.search.types import ModelCall
+from localrag.search.units import attributes
 from localrag.text.facts import Fact, FactKind
 from localrag_models.errors import ReplyInvalid
 
@@ -45,17 +56,12 @@ SEARCHED = (SENTENCES, DECONTEXTUALIZED, QUESTIONS, SYNTHETIC_QA)
 """The searched layers."""
 
 
-class Outcome(StrEnum):
-    """The outcome for a sentence, or another unit.
+class UnitOutcome(StrEnum):
+    """The outcome for a sentence, or another unit; without a text a sentence stays as it is.
 
-    Attributes:
-        MADE: it has a text.
-        UNCHANGED: it needs none; for a sentence, it can be read alone.
-        REFUSED: code refused all texts of the model. A sentence had new names or figures, or missed
-            its
-            own, and stays as it is.
-        MALFORMED: the reply was malformed twice, or the context is too small. A sentence stays as
-            it is.
+    `UNCHANGED`: it can be read alone. `REFUSED`: code refused all texts of the model, with new
+    names or figures or without its own. `MALFORMED`: the reply was malformed twice, or the context
+    is too small.
     """
 
     MADE = "made"
@@ -65,57 +71,39 @@ class Outcome(StrEnum):
 
 
 class DerivedText(NamedTuple):
-    """A text made of a sentence, a document, or some questions.
+    """A text made of a sentence, a document, or some questions."""
 
-    Attributes:
-        text: a rewritten sentence, a question, or a summary.
-        answer: of a question.
-        word: the interrogative of a question, see `localrag.search.question.asked`.
-        start, end: the span of the answer of a synthetic question; else -1.
-    """
-
-    text: str
-    answer: str = ""
-    word: str = ""
-    start: int = -1
+    text: str  # a rewritten sentence, a question, or a summary
+    answer: str = ""  # of a question
+    word: str = ""  # the interrogative of a question, see `localrag.search.question.asked`
+    start: int = -1  # start, end: the span of the answer of a synthetic question; else -1
     end: int = -1
 
 
 @dataclass(frozen=True, slots=True)
 class DerivedRow:
-    """A row of a layer.
+    """A row of a layer."""
 
-    Attributes:
-        document: its id; of a summary, the shared labels in words
-            (`localrag.prepare.summaries.named`).
-        start, end: the span of the source; of a summary, 0 and the characters of its questions.
-        source: digest of the text at the span, or of the questions.
-        made_of: digest of all sources.
-        outcome: of the work.
-        texts: only for `Outcome.MADE`.
-        refused: refused texts, a line each.
-        prompt, cached, completion: tokens; `cached` are part of `prompt`, read before.
-        seconds: of the work.
-        labels: in `METADATA` those of the document; of a summary the shared ones.
-        rests_on: of a summary, the places of its rows in `SYNTHETIC_QA`.
-        questions: of a summary, their number.
-    """
-
+    # its id; of a summary, the shared labels in words (`localrag.prepare.summaries.named`)
     document: str
+    # start, end: the span of the source; of a summary, 0 and the characters of its questions
     start: int
     end: int
-    source: str
-    made_of: str
-    outcome: Outcome
-    texts: tuple[DerivedText, ...] = ()
-    refused: str = ""
+    source: str  # digest of the text at the span, or of the questions
+    made_of: str  # digest of all sources
+    outcome: UnitOutcome
+    texts: tuple[DerivedText, ...] = ()  # only for `UnitOutcome.MADE`
+    refused: str = ""  # refused texts, a line each
+    # prompt, cached, completion: tokens; `cached` are part of `prompt`, read before
     prompt: int = 0
     cached: int = 0
     completion: int = 0
     seconds: float = 0.0
+    # in `METADATA` those of the document; of a summary the shared ones
     labels: tuple[Label, ...] = ()
+    # of a summary, the places of its rows in `SYNTHETIC_QA`
     rests_on: tuple[tuple[str, int], ...] = ()
-    questions: int = 0
+    questions: int = 0  # of a summary, their number
 
     @property
     def place(self) -> tuple[str, int]:
@@ -136,34 +124,24 @@ class Span(NamedTuple):
 
 
 class Made(NamedTuple):
-    """The result of a job; `outcome`, `texts`, `refused` and `labels` as in `DerivedRow`.
+    """The result of a job; `outcome`, `texts`, `refused` and `labels` as in `DerivedRow`."""
 
-    Attributes:
-        calls: of the model.
-        problem: of `Outcome.MALFORMED`; else None.
-    """
-
-    outcome: Outcome
+    outcome: UnitOutcome
     texts: tuple[DerivedText, ...] = ()
     refused: str = ""
     calls: Sequence[ModelCall] = ()
     labels: tuple[Label, ...] = ()
-    problem: Fact | None = None
+    problem: Fact | None = None  # of `UnitOutcome.MALFORMED`; else None
 
 
-class Job(NamedTuple):
-    """The work for one row.
+class LayerJob(NamedTuple):
+    """The work for one row."""
 
-    Attributes:
-        document, span, source, rests_on, questions: as in `DerivedRow`.
-        made_of: digest of all sources.
-        make: does the work; raises the errors of a model, except for an unreadable reply.
-    """
-
-    document: str
+    document: str  # document, span, source, rests_on, questions: as in `DerivedRow`
     span: Span
     source: str
-    made_of: str
+    made_of: str  # digest of all sources
+    # does the work; raises the errors of a model, except for an unreadable reply
     make: Callable[[], Made]
     rests_on: tuple[tuple[str, int], ...] = ()
     questions: int = 0
@@ -201,16 +179,12 @@ def digest(*parts: str) -> str:
 
 
 def unreadable(error: ModelUnusable, calls: Sequence[ModelCall]) -> Made:
-    """The result of a job that a model could not manage.
-
-    Raises:
-        ModelUnusable: it cannot manage any.
-    """
+    """The result of a job too hard for a model. Raises `ModelUnusable`."""
     if not error.of_one_request:
         raise error
     problem = calls[-1].problem if calls and error.kind == ReplyInvalid.__name__ else None
     problem = problem or Fact(FactKind.MODEL_FAILED, cause=error.cause)
-    return Made(Outcome.MALFORMED, calls=calls, problem=problem)
+    return Made(UnitOutcome.MALFORMED, calls=calls, problem=problem)
 
 
 _ROWS = TypeAdapter(DerivedRow)
@@ -219,12 +193,7 @@ _TAIL = 4096
 
 
 class DerivedLayer:
-    """The rows of one layer of a corpus; its file need not exist yet.
-
-    Raises:
-        StorageError: the file cannot be read or written (as for every method).
-        StoreError: it is damaged (likewise).
-    """
+    """The rows of one layer of a corpus; its file need not exist yet."""
 
     def __init__(self, place: CorpusPaths, name: str) -> None:
         self.name = name
@@ -304,11 +273,7 @@ class DerivedLayer:
 
     @contextmanager
     def opened(self) -> Iterator[None]:
-        """Open it for adding: one process at a time.
-
-        Raises:
-            BusyError: another process adds rows.
-        """
+        """Open it for adding: one process at a time. Raises `BusyError`."""
         busy = BusyError(
             N_("Another process prepares the layer {layer}."),
             N_("Wait until it has finished."),
@@ -319,11 +284,7 @@ class DerivedLayer:
 
 
 def require(names: Collection[str]) -> tuple[str, ...]:
-    """The layers of these names, each after its sources.
-
-    Raises:
-        UsageError: there is no such layer.
-    """
+    """The layers of these names, each after its sources. Raises `UsageError`."""
     for name in names:
         if name not in LAYERS:
             raise UsageError(
@@ -342,3 +303,138 @@ def _damaged(path: Path, line: int) -> StoreError:
         line=line,
         path=path,
     )
+
+
+WORD = "word"
+"""The attribute with the interrogative of a question."""
+
+
+class LayerText(NamedTuple):
+    """A text of a layer, and its source sentence."""
+
+    layer: str
+    document: str
+    # start, end: the span of the sentence in characters; for a synthetic question, of its answer
+    start: int
+    end: int
+    source: str  # digest of the sentence (`localrag.prepare.layers.digest`)
+    passage: str  # the id of the passage around the sentence
+    text: str  # for the search: a sentence or a question
+    # to be read alone; for a question, the sentence that it completes or that answers it
+    sentence: str
+    answer: str = ""  # of a question
+    word: str = ""  # the interrogative of a question
+
+    @property
+    def place(self) -> tuple[str, int]:
+        """The key of its sentence."""
+        return self.document, self.start
+
+
+class FoundText(NamedTuple):
+    """A text found by a search."""
+
+    found: LayerText
+    score: float  # its cosine, or its BM25 score
+
+
+class TextSource(NamedTuple):
+    """The source of a text in the corpus."""
+
+    passage: Passage  # around it
+    piece: Piece  # the sentence; for a synthetic question, the joined sentences of its answer
+
+
+def source_of(store: CorpusStore, text: LayerText) -> TextSource | None:
+    """The source of a text, if the corpus still has it; of two passages the first."""
+    passage = store.by_id(text.passage)
+    if passage is None:
+        return None
+    inside = [
+        piece for piece in sentences_of(store, passage) if text.start <= piece.start < text.end
+    ]
+    if not inside or inside[0].start != text.start:
+        return None
+    if digest(store.text(text.document, text.start, text.end)) != text.source:
+        return None
+    return TextSource(passage, joined(passage, inside))
+
+
+class LayerReading:
+    """Reads the sources of rows; neighbouring rows are mostly of one document."""
+
+    def __init__(self, store: CorpusStore) -> None:
+        self._read = lru_cache(maxsize=8)(store.read)
+        self._rewritten: dict[tuple[str, int], str] = {}
+
+    def texts(self, layer: str, row: DerivedRow) -> Iterator[LayerText]:
+        """The searched texts of a row; an unchanged sentence is its own text.
+
+        None if its source is gone.
+        """
+        try:
+            document = self._read(row.document)
+        except NotFoundError:
+            return
+        sentence = document.text[row.start : row.end]
+        if digest(sentence) != row.source:
+            return
+        if layer == SYNTHETIC_QA:
+            yield from _answered(document, row)
+            return
+        passage = _holder(document, row.start)
+        if passage is None:
+            return
+        place = (layer, row.document, row.start, row.end, row.source, passage.id)
+        if layer != QUESTIONS:
+            text = row.texts[0].text if row.texts else sentence
+            if layer == DECONTEXTUALIZED:
+                self._rewritten[row.place] = text
+            yield LayerText(*place, text, text)
+        elif row.place in self._rewritten:
+            rewritten = self._rewritten[row.place]
+            for made in row.texts:
+                yield LayerText(*place, made.text, rewritten, made.answer, made.word)
+
+    def header(self, text: LayerText) -> str:
+        """The heading of the sentence."""
+        passages = self._read(text.document).passages
+        return next(one.header for one in passages if one.id == text.passage)
+
+    def attributes(self, text: LayerText) -> Mapping[str, str]:
+        """The attributes for filters."""
+        found = attributes(self._read(text.document), text.layer)
+        return found | {WORD: text.word} if text.word else found
+
+
+def _answered(document: Document, row: DerivedRow) -> Iterator[LayerText]:
+    for made in row.texts:
+        passage = _holder(document, made.start)
+        if passage is not None:
+            answering = document.text[made.start : made.end]
+            place = (SYNTHETIC_QA, row.document, made.start, made.end, digest(answering))
+            yield LayerText(*place, passage.id, made.text, answering, made.answer, made.word)
+
+
+def _holder(document: Document, start: int) -> Passage | None:
+    """The smallest passage or article around a sentence."""
+    holders = (
+        one
+        for one in document.passages
+        if one.layer in (PASSAGES, ARTICLES) and one.start <= start < one.end
+    )
+    return min(holders, key=lambda one: one.end - one.start, default=None)
+
+
+def lines_of(path: Path) -> Iterator[tuple[int, LayerText]]:
+    """The texts, with the bytes at which their lines begin."""
+    key = 0
+    with path.open("rb") as file:
+        for line in file:
+            yield key, as_text(line)
+            key += len(line)
+
+
+def as_text(line: bytes) -> LayerText:
+    """Read a text from its line."""
+    return LayerText(*json.loads(line))

@@ -24,10 +24,7 @@ def sentence_spans(store: CorpusStore, document: Document) -> list[Span]:
 
 
 def statute_sentences(store: CorpusStore, law: Document) -> list[tuple[Passage, Piece]]:
-    """The sentences of a statute, each once, with the smallest article around it.
-
-    A law without articles is one article, with its supplements.
-    """
+    """The sentences of a statute, each once, with the smallest article around it, else the law."""
     articles = (one for one in law.passages if one.layer == ARTICLES)
     found = {
         piece.start: (article, piece)
@@ -49,17 +46,7 @@ def prose_spans(document: Document) -> list[Span]:
 
 
 class LayerWriter:
-    """A model with the prompt of one layer.
-
-    Args:
-        model: writes the texts.
-        settings: of the model.
-        name: of the prompt.
-        recipe: all else that changes the texts: the version of the code, the categories.
-
-    Attributes:
-        recipe: digest of model, prompt and `recipe`.
-    """
+    """A model with the prompt of one layer. `recipe`: digest of model, prompt and `recipe`."""
 
     def __init__(self, model: ChatModel, settings: ChatConfig, name: str, *recipe: str) -> None:
         self._model = model
@@ -79,13 +66,7 @@ class LayerWriter:
 
 
 def written(make: Callable[..., Made], *of: object) -> Made:
-    """The result of a job with a model, also if the model cannot manage the request.
-
-    `make` gets a list for its calls, then `of`.
-
-    Raises:
-        ModelUnusable: the model cannot manage any request.
-    """
+    """The result of a job that may fail; `make` gets a list for its calls, then `of`."""
     calls: list[ModelCall] = []
     try:
         return make(calls, *of)._replace(calls=calls)
@@ -94,12 +75,7 @@ def written(make: Callable[..., Made], *of: object) -> Made:
 
 
 class Parts:
-    """A document in parts that fit a prompt; in one part if it fits.
-
-    Attributes:
-        document: the document.
-        spans: of its sentences, in order.
-    """
+    """A document in parts that fit a prompt; in one part if it fits."""
 
     def __init__(
         self,
@@ -107,10 +83,7 @@ class Parts:
         spans: Sequence[Span],
         fits: Callable[[Span], bool],
     ) -> None:
-        """Divide a document.
-
-        `fits`: whether a prompt with this span leaves room for the reply.
-        """
+        """Divide a document. `fits`: whether a prompt with this span leaves room for the reply."""
         self.document = document
         self.spans = spans
         self._fits = fits

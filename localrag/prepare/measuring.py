@@ -17,8 +17,7 @@ from localrag.corpus.store import CorpusStore
 from localrag.errors import IndexUnusable, to_install
 from localrag.language import N_
 from localrag.prepare.index import LayerIndex
-from localrag.prepare.layers import DECONTEXTUALIZED, QUESTIONS
-from localrag.prepare.texts import LayerText
+from localrag.prepare.layers import DECONTEXTUALIZED, QUESTIONS, LayerText
 from localrag.search.question.asked import interrogative_of
 from localrag.search.types import Filters
 from localrag.text.progress import Phase, Stopwatch
@@ -43,15 +42,10 @@ SENTENCE = N_("the nearest sentence")
 
 @dataclass(frozen=True, slots=True)
 class Distribution:
-    """The cosines of questions to something.
+    """The cosines of questions to something."""
 
-    Attributes:
-        to: a message marked with `N_`.
-        cosines: ascending, one for each question that has one.
-    """
-
-    to: str
-    cosines: tuple[float, ...]
+    to: str  # a message marked with `N_`
+    cosines: tuple[float, ...]  # ascending, one for each question that has one
 
     def quantile(self, share: float) -> float:
         """The cosine below which this share lies."""
@@ -65,18 +59,9 @@ class Distribution:
 def distributions(
     index: LayerIndex, store: CorpusStore, asked: Sequence[str] = (), watch: Stopwatch | None = None
 ) -> list[Distribution]:
-    """Measure how near questions are to prepared texts.
+    """Measure how near questions are to prepared texts; only those with a cosine.
 
-    `asked`: the questions. Without any, a sample of the prepared ones is compared with those of
-    other sentences.
-
-    Returns:
-        Those with a cosine; none without prepared questions.
-
-    Raises:
-        UsageError: the layers are not prepared.
-        IndexUnusable: they have no vectors.
-        ModelUnusable: the embedder fails.
+    Without `asked`, prepared questions are compared with others, a sample of each.
     """
     index.require(DECONTEXTUALIZED, QUESTIONS)
     if not index.has_vectors:
@@ -132,34 +117,21 @@ _BLOCK = 512
 
 @dataclass(frozen=True, slots=True)
 class Redundancy:
-    """Clusters of questions.
-
-    Attributes:
-        questions: their number.
-        clusters: of the questions.
-        largest: questions of the largest cluster.
-        threshold: the cosine from which two are one.
-    """
+    """Clusters of questions."""
 
     questions: int
-    clusters: int
-    largest: int
-    threshold: float
+    clusters: int  # of the questions
+    largest: int  # questions of the largest cluster
+    threshold: float  # the cosine from which two are one
 
     @property
     def share(self) -> float:
-        """The share of the questions that repeat another one."""
+        """The share of the questions repeating another one."""
         return 1 - self.clusters / self.questions if self.questions else 0.0
 
 
 def redundancy(vectors: "NDArray[np.float32]", threshold: float = ALIKE) -> Redundancy:
-    """Cluster the vectors of questions.
-
-    `threshold`: the cosine from which two are one.
-
-    Raises:
-        IndexUnusable: SciPy is not installed.
-    """
+    """Cluster vectors of questions; from the cosine `threshold` two are one. Needs SciPy."""
     import numpy as np
 
     try:

@@ -41,7 +41,7 @@ from localrag.corpus.types import Document, Label
 from localrag.corpus.workspace import CorpusPaths
 from localrag.errors import InputError, StoreError, UsageError
 from localrag.language import N_, _
-from localrag.prepare.layers import Job, Made, Outcome, Span, digest
+from localrag.prepare.layers import LayerJob, Made, Span, UnitOutcome, digest
 from localrag.prepare.making import LayerWriter, written
 from localrag.search.types import ModelCall
 from localrag_indexes.analysis.normalize import letters_of
@@ -63,19 +63,13 @@ _Text = Annotated[str, Field(min_length=1, max_length=80)]
 
 
 class Category(BaseModel):
-    """A category of documents.
-
-    Attributes:
-        about: describes it for the model.
-        values: all of them.
-        most: values of one document, at most.
-    """
+    """A category of documents."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
-    about: Annotated[str, Field(min_length=1, max_length=300)]
-    values: Annotated[tuple[_Text, ...], Field(min_length=2, max_length=200)]
-    most: Annotated[int, Field(ge=1, le=10)] = 1
+    about: Annotated[str, Field(min_length=1, max_length=300)]  # describes it for the model
+    values: Annotated[tuple[_Text, ...], Field(min_length=2, max_length=200)]  # all of them
+    most: Annotated[int, Field(ge=1, le=10)] = 1  # values of one document, at most
 
     @field_validator("values")
     @classmethod
@@ -92,11 +86,7 @@ _FILE = TypeAdapter(dict[str, Category])
 
 
 def load(named: str) -> Categories:
-    """Read a file of categories: one of `SHIPPED`, or a path.
-
-    Raises:
-        InputError: the file is missing or invalid; says what is wrong.
-    """
+    """Read a file of categories: one of `SHIPPED`, or a path. Raises `InputError`."""
     path = Path(named)
     try:
         if named in SHIPPED:
@@ -116,11 +106,7 @@ def load(named: str) -> Categories:
 
 
 def kept(place: CorpusPaths) -> Categories | None:
-    """The categories by which a corpus was sorted last, if any.
-
-    Raises:
-        StoreError: their file is damaged.
-    """
+    """The categories by which a corpus was sorted last, if any. Raises `StoreError`."""
     path = place.layers / _KEPT
     try:
         return _read(path.read_text(encoding="utf-8"), str(path))
@@ -136,11 +122,7 @@ def kept(place: CorpusPaths) -> Categories | None:
 
 
 def keep(place: CorpusPaths, categories: Categories) -> None:
-    """Store the categories of a corpus.
-
-    Raises:
-        StorageError: they cannot be written.
-    """
+    """Store the categories of a corpus. Raises `StorageError` if they cannot be written."""
     with storing(place.layers):
         place.layers.mkdir(parents=True, exist_ok=True)
         replace_text(place.layers / _KEPT, as_toml(categories))
@@ -204,12 +186,7 @@ class _Proposal(BaseModel):
 
 
 def propose(store: CorpusStore, model: ChatModel, settings: ChatConfig) -> Categories:
-    """Have a model propose categories, from the beginnings of documents throughout a corpus.
-
-    Raises:
-        UsageError: the corpus is empty, or no proposal is usable.
-        ModelUnusable: the model fails, or its reply is malformed twice.
-    """
+    """Have a model propose categories, from the beginnings of documents throughout a corpus."""
     sample = _sample(store)
     if not sample:
         raise UsageError(N_("The corpus has no documents."), N_("Add some: localrag add PATH"))
@@ -269,20 +246,20 @@ class Sorter:
         self._categories = categories
         self._writer = LayerWriter(model, settings, PROMPT, _VERSION, digest_of(categories))
 
-    def jobs(self, document: Document) -> Iterator[Job]:
+    def jobs(self, document: Document) -> Iterator[LayerJob]:
         """The one job of a document: its beginning is sorted."""
         told = {label.key for label in labels_of(document)}
         asked = tuple(key for key in self._categories if key not in told)
         beginning = document.text[:_READ]
         made_of = digest(self._writer.recipe, " ".join(asked), document.title, beginning)
         make = partial(written, self._made, document.title, beginning, asked)
-        yield Job(document.id, Span(0, len(beginning)), digest(beginning), made_of, make)
+        yield LayerJob(document.id, Span(0, len(beginning)), digest(beginning), made_of, make)
 
     def _made(
         self, calls: list[ModelCall], title: str, beginning: str, asked: tuple[str, ...]
     ) -> Made:
         if not asked:
-            return Made(Outcome.UNCHANGED)
+            return Made(UnitOutcome.UNCHANGED)
         wanted = {key: self._categories[key] for key in asked}
         messages = _messages(title, beginning, wanted)
         while beginning and not self._writer.fits(messages):
@@ -295,7 +272,7 @@ class Sorter:
             for key, values in reply.model_dump(by_alias=True).items()
             for value in dict.fromkeys(values)
         )
-        outcome = Outcome.MADE if labels else Outcome.UNCHANGED
+        outcome = UnitOutcome.MADE if labels else UnitOutcome.UNCHANGED
         return Made(outcome, labels=labels)
 
 

@@ -30,9 +30,9 @@ from localrag.prepare.layers import (
     SYNTHETIC_QA,
     DerivedLayer,
     DerivedRow,
-    Job,
+    LayerJob,
     Made,
-    Outcome,
+    UnitOutcome,
     require,
 )
 from localrag.prepare.metadata import SHIPPED, Categories, Sorter, keep, kept, propose
@@ -61,12 +61,10 @@ _NAMED = 100
 
 
 class _Maker(Protocol):
-    """Makes one layer."""
-
     def units(self) -> Iterator[str]:
         """The ids of documents, or the names of summaries."""
 
-    def jobs(self, unit: str) -> Iterator[Job]:
+    def jobs(self, unit: str) -> Iterator[LayerJob]:
         """The jobs of one unit, in order."""
 
 
@@ -76,35 +74,22 @@ Opener = Callable[[Workspace, Config], ChatModel | None]
 
 @dataclass(slots=True)
 class LayerReport:
-    """The report on a layer.
-
-    Attributes:
-        layer: its name.
-        jobs: all rows to make, also of earlier runs.
-        earlier: made by earlier runs.
-        made: in this run.
-        outcomes: of this run.
-        malformed: places of malformed replies, by document and first character; the first hundred.
-        problems: the reasons, with counts.
-        refused: refused texts in this run.
-        gone: rows dropped, because their sources or recipes have changed.
-        prompt, cached, completion: tokens of this run.
-        seconds: of this run.
-    """
+    """The report on a layer."""
 
     layer: str
-    jobs: int = 0
-    earlier: int = 0
-    made: int = 0
-    outcomes: Counter[Outcome] = field(default_factory=Counter)
+    jobs: int = 0  # all rows to make, also of earlier runs
+    earlier: int = 0  # made by earlier runs
+    made: int = 0  # in this run
+    outcomes: Counter[UnitOutcome] = field(default_factory=Counter)  # of this run
+    # places of malformed replies, by document and first character; the first hundred
     malformed: list[tuple[str, int]] = field(default_factory=list)
-    problems: Counter[Fact] = field(default_factory=Counter)
-    refused: int = 0
-    gone: int = 0
-    prompt: int = 0
+    problems: Counter[Fact] = field(default_factory=Counter)  # the reasons, with counts
+    refused: int = 0  # refused texts in this run
+    gone: int = 0  # rows dropped, because their sources or recipes have changed
+    prompt: int = 0  # prompt, cached, completion: tokens of this run
     cached: int = 0
     completion: int = 0
-    seconds: float = 0.0
+    seconds: float = 0.0  # of this run
 
     # Of the jobs at the beginning of the run, and of those done.
     _characters: int = 0
@@ -127,7 +112,7 @@ class LayerReport:
             characters, seconds = characters - self._first_characters, seconds - self._first_seconds
         return left * seconds / characters if characters else 0.0
 
-    def look(self, job: Job, *, is_made: bool) -> None:
+    def look(self, job: LayerJob, *, is_made: bool) -> None:
         """Count a job before the work."""
         self.jobs += 1
         self.earlier += is_made
@@ -143,7 +128,7 @@ class LayerReport:
         self._made_characters += row.end - row.start
         if self.made == 1:
             self._first_characters, self._first_seconds = self._made_characters, seconds
-        if row.outcome is Outcome.MALFORMED and len(self.malformed) < _NAMED:
+        if row.outcome is UnitOutcome.MALFORMED and len(self.malformed) < _NAMED:
             self.malformed.append(row.place)
         if problem is not None:
             self.problems[problem] += 1
@@ -159,7 +144,7 @@ def prepare(
     layers: Sequence[str],
     *,
     by: By = "auto",
-    categories: Categories | None = None,
+    categories: Categories | None = None,  # of documents; None for the last ones
     least: int = LEAST,
     dry_run: bool = False,
     on_event: Listener = ignore,
@@ -169,30 +154,6 @@ def prepare(
 
     Each layer is made when its report is asked for; the index follows the last one. After any
     interruption, the next run continues.
-
-    Args:
-        workspace: has the corpus.
-        corpus: its name.
-        config: settings.
-        layers: their names.
-        by: rewrites sentences.
-        categories: of documents; None for the last ones.
-        least: questions of a summary, at least.
-        dry_run: do a sample of the jobs, to forecast the time. Its results are kept.
-        on_event: hears the progress, in this thread.
-        opener: opens the model.
-
-    Yields:
-        The report on each layer, as soon as it is made.
-
-    Raises:
-        NotFoundError: there is no such corpus.
-        UsageError: a layer is unknown, its source layer is missing, or the settings name no model
-            or no
-            categories.
-        BusyError: another process makes the same layer.
-        ModelUnusable: the model fails. Finished rows are kept.
-        StorageError: the disk is full. Finished rows are kept.
     """
     place = workspace.corpus(corpus)
     place.require()
@@ -215,13 +176,7 @@ def prepare(
 def propose_categories(
     workspace: Workspace, corpus: str, config: Config, opener: Opener = open_chat
 ) -> Categories:
-    """Have a model propose categories for a corpus; nothing is written.
-
-    Raises:
-        NotFoundError: there is no such corpus.
-        UsageError: the settings name no model, the corpus is empty, or no proposal is usable.
-        ModelUnusable: the model fails.
-    """
+    """Have a model propose categories for a corpus; nothing is written."""
     place = workspace.corpus(corpus)
     place.require()
     with (
@@ -237,8 +192,6 @@ def _tell(listener: Listener, event: Event) -> None:
 
 
 class _LazyModel:
-    """The chat model, opened for the first job that needs it."""
-
     def __init__(self, workspace: Workspace, config: Config, opener: Opener) -> None:
         self.settings = config.chat
         self._workspace = workspace
@@ -252,7 +205,6 @@ class _LazyModel:
 
     @cached_property
     def model(self) -> ChatModel:
-        """The model; raises `UsageError` if the settings name none."""
         model = self._opener(self._workspace, self._config)
         if model is None:
             raise UsageError(
@@ -300,11 +252,7 @@ def _maker(
 
 
 def _categories(place: CorpusPaths, named: Categories | None) -> Categories:
-    """The given categories, which are stored; else the last ones.
-
-    Raises:
-        UsageError: there never were any.
-    """
+    """The given categories, which are stored; else the last ones."""
     if named is not None:
         keep(place, named)
         return named
@@ -326,25 +274,25 @@ def tell_apart(store: CorpusStore, layer: DerivedLayer) -> None:
 
 
 class _ByDocument:
-    def __init__(self, store: CorpusStore, jobs: Callable[[Document], Iterator[Job]]) -> None:
+    def __init__(self, store: CorpusStore, jobs: Callable[[Document], Iterator[LayerJob]]) -> None:
         self._store = store
         self._jobs = jobs
 
     def units(self) -> Iterator[str]:
         return (info.id for info in self._store.documents())
 
-    def jobs(self, unit: str) -> Iterator[Job]:
+    def jobs(self, unit: str) -> Iterator[LayerJob]:
         return self._jobs(self._store.read(unit))
 
 
 def _rewriting(
     store: CorpusStore, model: _LazyModel, by: By
-) -> Callable[[Document], Iterator[Job]]:
+) -> Callable[[Document], Iterator[LayerJob]]:
     """Rewrites each document by model or resolver."""
     # Statutes alone need no model.
     rewriter = cache(lambda: Rewriter(model.model, model.settings))
 
-    def jobs(document: Document) -> Iterator[Job]:
+    def jobs(document: Document) -> Iterator[LayerJob]:
         if document.kind == "law" and by != "model":
             return statute_jobs(store, document)
         return iter(()) if by == "statutes" else rewriter().jobs(document)
@@ -353,11 +301,6 @@ def _rewriting(
 
 
 def _rewritten(place: CorpusPaths) -> Mapping[str, list[DerivedRow]]:
-    """The rewritten sentences, by document, in reading order.
-
-    Raises:
-        UsageError: their layer was never begun.
-    """
     layer, found = DerivedLayer(place, DECONTEXTUALIZED), defaultdict[str, list[DerivedRow]](list)
     for row in sorted(layer.standing(), key=lambda row: row.place):
         if row.texts:
@@ -372,8 +315,6 @@ def _rewritten(place: CorpusPaths) -> Mapping[str, list[DerivedRow]]:
 
 
 class _LayerRun:
-    """One run over one layer."""
-
     def __init__(
         self,
         layer: DerivedLayer,
@@ -413,7 +354,7 @@ class _LayerRun:
                     report.jobs,
                     report.seconds,
                     report.earlier,
-                    report.outcomes[Outcome.MALFORMED],
+                    report.outcomes[UnitOutcome.MALFORMED],
                 )
             )
         if not dry_run:
@@ -434,16 +375,16 @@ class _LayerRun:
                 missing.append(unit)
         return missing
 
-    def _open(self, units: Iterable[str]) -> Iterator[Job]:
+    def _open(self, units: Iterable[str]) -> Iterator[LayerJob]:
         for unit in units:
             for job in self._maker.jobs(unit):
                 if not self._is_made(job):
                     yield job
 
-    def _is_made(self, job: Job) -> bool:
+    def _is_made(self, job: LayerJob) -> bool:
         return self._made_of.get((job.document, job.span.start)) == job.made_of
 
 
-def _timed(job: Job) -> tuple[Made, float]:
+def _timed(job: LayerJob) -> tuple[Made, float]:
     started = perf_counter()
     return job.make(), perf_counter() - started

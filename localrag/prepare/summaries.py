@@ -30,10 +30,10 @@ from localrag.prepare.layers import (
     SYNTHETIC_QA,
     DerivedLayer,
     DerivedText,
-    Job,
+    LayerJob,
     Made,
-    Outcome,
     Span,
+    UnitOutcome,
     digest,
 )
 from localrag.prepare.making import LayerWriter, written
@@ -62,19 +62,12 @@ Place = tuple[str, int]
 
 
 class Summary(NamedTuple):
-    """The topics of the questions of some documents.
+    """The topics of the questions of some documents."""
 
-    Attributes:
-        labels: of the documents; none for the whole corpus.
-        text: the summary.
-        questions: their number.
-        rests_on: the rows of the layer `SYNTHETIC_QA` with these questions.
-    """
-
-    labels: tuple[Label, ...]
-    text: str
+    labels: tuple[Label, ...]  # of the documents; none for the whole corpus
+    text: str  # the summary
     questions: int
-    rests_on: tuple[Place, ...]
+    rests_on: tuple[Place, ...]  # the rows of the layer `SYNTHETIC_QA` with these questions
 
 
 def named(labels: Sequence[Label]) -> str:
@@ -83,11 +76,7 @@ def named(labels: Sequence[Label]) -> str:
 
 
 def summaries(place: CorpusPaths) -> list[Summary]:
-    """The summaries of a corpus, fewer labels first.
-
-    Raises:
-        StorageError, StoreError: the layer cannot be read.
-    """
+    """The summaries of a corpus, fewer labels first. Raises `StorageError` or `StoreError`."""
     rows = DerivedLayer(place, MK_SUMMARIES).standing()
     found = [
         Summary(row.labels, row.texts[0].text, row.questions, row.rests_on)
@@ -107,8 +96,7 @@ def summaries_for(made: Sequence[Summary], where: Sequence[Label]) -> list[Summa
     """The summaries of the wanted labels, each once; of all documents without labels.
 
     Labels of one facet are alternatives. Each of them, with one of each other facet, has the
-    summary
-    of `summary_for`.
+    summary of `summary_for`.
     """
     of_facet: dict[str, list[Label]] = defaultdict(list)
     for label in where:
@@ -122,8 +110,6 @@ class _SummaryReply(BaseModel):
 
 
 class _QuestionRow(NamedTuple):
-    """A row of synthetic questions."""
-
     place: Place
     questions: tuple[str, ...]
 
@@ -147,13 +133,13 @@ class Summariser:
         """The combinations of metadata, in words."""
         return iter(self._combined)
 
-    def jobs(self, unit: str) -> Iterator[Job]:
+    def jobs(self, unit: str) -> Iterator[LayerJob]:
         """The one job of a combination."""
         labels, documents = self._combined[unit]
         rows = [row for document in documents for row in self._asked[document]]
         questions = [question for row in rows for question in row.questions]
         source = digest(*questions)
-        yield Job(
+        yield LayerJob(
             unit,
             Span(0, sum(map(len, questions))),
             source,
@@ -168,17 +154,15 @@ class Summariser:
     ) -> Made:
         refused: list[str] = []
         text = self._summed_up(named(labels) if labels else "", questions, calls, refused)
-        outcome, texts = (Outcome.MADE, (DerivedText(text),)) if text else (Outcome.REFUSED, ())
+        outcome, texts = (
+            (UnitOutcome.MADE, (DerivedText(text),)) if text else (UnitOutcome.REFUSED, ())
+        )
         return Made(outcome, texts, "\n".join(refused), labels=labels)
 
     def _summed_up(
         self, about: str, items: Sequence[str], calls: list[ModelCall], refused: list[str]
     ) -> str:
-        """Sum up questions, in parts and then in one if they do not fit.
-
-        Returns:
-            The accepted sentences; `refused` gets the others.
-        """
+        """Sum up questions, if needed in parts first; `refused` gets the others."""
         partial_ones = False
         while True:
             groups = list(self._groups(about, items, partial_ones=partial_ones))
@@ -252,11 +236,7 @@ def _messages(about: str, items: Sequence[str], *, partial_ones: bool) -> tuple[
 
 
 def _asked(place: CorpusPaths) -> Mapping[str, Sequence[_QuestionRow]]:
-    """The synthetic questions by document, in reading order.
-
-    Raises:
-        UsageError: there are no synthetic questions.
-    """
+    """The synthetic questions by document, in reading order."""
     found: dict[str, list[_QuestionRow]] = defaultdict(list)
     rows = sorted(DerivedLayer(place, SYNTHETIC_QA).standing(), key=lambda row: row.place)
     for row in rows:

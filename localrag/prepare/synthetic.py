@@ -20,7 +20,7 @@ from localrag.corpus.config import ChatConfig
 from localrag.corpus.store import CorpusStore
 from localrag.corpus.types import Document
 from localrag.prepare.decontextualized import brings_particulars, curly, pointing_words
-from localrag.prepare.layers import DerivedText, Job, Made, Outcome, Span, digest
+from localrag.prepare.layers import DerivedText, LayerJob, Made, Span, UnitOutcome, digest
 from localrag.prepare.making import LayerWriter, Parts, sentence_spans, written
 from localrag.search.question.asked import interrogative_of
 from localrag.search.types import ModelCall
@@ -56,7 +56,7 @@ class AnswerWriter:
         self._store = store
         self._writer = LayerWriter(model, settings, PROMPT, _VERSION)
 
-    def jobs(self, document: Document) -> Iterator[Job]:
+    def jobs(self, document: Document) -> Iterator[LayerJob]:
         """The parts of a document, in order."""
         spans = sentence_spans(self._store, document)
         for run in Parts(document, spans, lambda span: span.end - span.start <= _PART).runs:
@@ -64,7 +64,7 @@ class AnswerWriter:
             text = document.text[part.start : part.end]
             made_of = digest(self._writer.recipe, document.title, text)
             make = partial(written, self._made, document, run)
-            yield Job(document.id, part, digest(text), made_of, make)
+            yield LayerJob(document.id, part, digest(text), made_of, make)
 
     def _made(self, calls: list[ModelCall], document: Document, spans: Sequence[Span]) -> Made:
         kept: dict[str, DerivedText] = {}
@@ -84,8 +84,8 @@ class AnswerWriter:
                 else:
                     kept.setdefault(letters_of(text.text), text)
         if kept:
-            return Made(Outcome.MADE, tuple(kept.values()), "\n".join(refused))
-        outcome = Outcome.REFUSED if refused else Outcome.UNCHANGED
+            return Made(UnitOutcome.MADE, tuple(kept.values()), "\n".join(refused))
+        outcome = UnitOutcome.REFUSED if refused else UnitOutcome.UNCHANGED
         return Made(outcome, refused="\n".join(refused))
 
 

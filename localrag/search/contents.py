@@ -7,11 +7,14 @@ from dataclasses import dataclass, field
 from localrag.corpus.browsing import Stand
 from localrag.corpus.lookups import Lookups
 from localrag.corpus.states import DocumentInfo
+from localrag.corpus.store import CorpusStore
 from localrag.corpus.types import ARTICLES, PASSAGES, TRIPLES, Locator, Section
 from localrag.errors import NotFoundError, UsageError
 from localrag.language import N_
-from localrag.law.typed import Heading, read_headings
-from localrag.search.finding import LISTED, some
+from localrag.law.typed import Heading, read_headings, read_part
+from localrag.search.finding import LISTED, laws_called, names_of, some, targets_of
+from localrag.search.types import Span
+from localrag_indexes.analysis.normalize import plain
 
 # Passages in a part of a document without headings or pages; more if the list gets too long.
 _PART = 20
@@ -311,3 +314,33 @@ def _words(headings: Iterable[Heading]) -> str:
         f"第{main}{level}" + "".join(f"の{branch}" for branch in branches)
         for level, (main, *branches) in ((of.level, of.number.split("_")) for of in headings)
     )
+
+
+_NUMBERED = re.compile("[0-9〇一二三四五六七八九十百千]条|附則|別表")
+
+
+def spans_called(store: CorpusStore, written: str) -> tuple[Span, ...]:
+    """Find a law, a part of one, or articles: 民法, 民法第一編第七章, 民法709〜724条.
+
+    Args:
+        store: the corpus store.
+        written: what was typed.
+
+    Returns:
+        The spans; of a whole law, one from 0 to -1.
+
+    Raises:
+        NotFoundError: there is no such law, part or article.
+        UsageError: the name of the part or of the article is ambiguous.
+    """
+    names = names_of(store)
+    law, headings = read_part(written, names)
+    if headings:
+        law_ids = names.lookup(law)
+        part_called(store, law, law_ids, headings)
+        found = sections_called(store, law_ids, headings)
+        return tuple(Span(law_id, section.start, section.end) for law_id, section in found)
+    if names.lookup(written) or not _NUMBERED.search(plain(written)):
+        return tuple(Span(law_id, 0, -1) for law_id in laws_called(store, written))
+    passages = [store.at(of.law_id, of.locator) for of in targets_of(store, written, names)]
+    return tuple(Span(one.document_id, one.start, one.end) for one in passages if one)

@@ -8,7 +8,6 @@ from functools import lru_cache
 from heapq import nsmallest
 from typing import NamedTuple
 
-from localrag.corpus.facets import read_label, read_labels
 from localrag.corpus.rows import fold
 from localrag.corpus.store import CorpusStore
 from localrag.corpus.types import PASSAGES, TRIPLES, Passage, kind_name, spellings_of_kind
@@ -17,10 +16,9 @@ from localrag.language import N_, _
 from localrag.law.names import LawNames
 from localrag.law.provisions import StoredProvisions
 from localrag.law.resolver import CitationResolver, Resolution, Target, parse_target
-from localrag.search.indexing.state import LAYERS
 from localrag.search.question.laws import laws_named
 from localrag.search.reading import around, cited_in_english, slips
-from localrag.search.types import Filters
+from localrag.search.units import LAYERS
 from localrag.text.facts import Fact, FactKind
 from localrag.text.harmless import shorten
 from localrag_indexes.analysis.normalize import plain
@@ -124,7 +122,7 @@ def _in_english(
     written = plain(written)
     if bare := _ENGLISH_NUMBERS.fullmatch(written.strip()):
         written = f"Articles {bare['numbers']} of {bare['law']}"
-    return tuple(cited_in_english(resolver, written, laws_named(written, names)))
+    return tuple(cited_in_english(resolver.resolve, written, laws_named(written, names)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -193,32 +191,9 @@ def resolve(store: CorpusStore, written: str) -> tuple[ResolvedCitation, ...]:
     )
 
 
-def filters_of(
-    store: CorpusStore,
-    *,
-    laws: Sequence[str] = (),
-    law_types: Sequence[str] = (),
-    layers: Sequence[str] = (),
-    date_from: str = "",
-    date_to: str = "",
-    where: Sequence[str] = (),
-) -> Filters:
-    """Read filters on passages.
-
-    Args:
-        store: the corpus store.
-        laws: titles, abbreviations or ids.
-        law_types: ``Act``, ``CabinetOrder`` …, or 法律, 政令.
-        layers: layers to search.
-        date_from: only texts of this day (ISO) or later.
-        date_to: only texts of this day or earlier.
-        where: labels such as ``kind=Act``, separated by semicolons.
-
-    Raises:
-        UsageError: there is no such layer, or a text of `where` is no label.
-        NotFoundError: a law or a type of law is not in the corpus.
-    """
-    for layer in layers:
+def layers_called(names: Sequence[str]) -> tuple[str, ...]:
+    """Layers of passages to search; raises UsageError if there is no such layer."""
+    for layer in names:
         if layer not in LAYERS:
             raise UsageError(
                 N_("There is no layer {name!r} to search."),
@@ -226,23 +201,14 @@ def filters_of(
                 name=layer,
                 known=", ".join(LAYERS),
             )
-    return Filters(
-        documents=tuple(law_id for name in laws for law_id in laws_called(store, name)),
-        law_types=_law_types(store, law_types),
-        layers=tuple(layers),
-        date_from=date_from,
-        date_to=date_to,
-        # Refuse an empty label: it would search everything.
-        where=tuple(label for text in where for label in read_labels(text) or (read_label(text),)),
-    )
+    return tuple(names)
 
 
-def _law_types(store: CorpusStore, written: Sequence[str]) -> tuple[str, ...]:
-    if not written:
-        return ()
+def law_types_called(store: CorpusStore, names: Sequence[str]) -> tuple[str, ...]:
+    """Types of laws (``Act``, 法律); raises NotFoundError if the corpus has no such law."""
     known = sorted({law.law_type for law in store.laws()} - {""})
     spelled = {spelling: one for one in known for spelling in spellings_of_kind(one)}
-    for law_type in written:
+    for law_type in names:
         if law_type not in spelled:
             raise NotFoundError(
                 N_("The corpus has no law of type {name!r}."),
@@ -250,7 +216,7 @@ def _law_types(store: CorpusStore, written: Sequence[str]) -> tuple[str, ...]:
                 name=law_type,
                 known=", ".join(map(kind_name, known)),
             )
-    return tuple(spelled[law_type] for law_type in written)
+    return tuple(spelled[law_type] for law_type in names)
 
 
 def _cited(store: CorpusStore, written: str, names: LawNames | None) -> Passage:

@@ -16,12 +16,10 @@ from localrag.corpus.workspace import Workspace
 from localrag.errors import UsageError
 from localrag.language import N_, _
 from localrag.law.typed import written_out
-from localrag.search import dense, edges, lexical, query, rerank
-from localrag.search.edges import Neighbour, Seed
-from localrag.search.orders import Filler
-from localrag.search.query import analyzer
+from localrag.search import edges, query, ranking
+from localrag.search.edges import Filler, Neighbour, Seed
+from localrag.search.query import analyzer, scope_of
 from localrag.search.reading import RESOLVE, Reading, Resolved, Retrieval, read
-from localrag.search.scope import scope_of
 from localrag.search.search import Searchable, SearchModels, Trail
 from localrag.search.types import Hit, Link, LinkKind, Query, Reason, StageListener
 from localrag.search.units import (
@@ -121,19 +119,19 @@ def search_words(search: Search) -> None:
     they would rank laws above the page asked for.
     """
     if not search.settings.lexical:
-        search.trail.record(lexical.STAGE, {}, events=[Fact(FactKind.LEXICAL_OFF)])
+        search.trail.record(ranking.WORDS, {}, events=[Fact(FactKind.LEXICAL_OFF)])
         return
     corpus, everyday = search.corpus, search.reading.everyday
 
     def by_words(questions: BM25Index | None, asked: Query) -> dict[str, float]:
-        matches = lexical.lexical(corpus.store, corpus.index, asked, everyday, questions)
-        return lexical.weigh(matches, asked, corpus.names, everyday)
+        matches = ranking.lexical(corpus.store, corpus.index, asked, everyday, questions)
+        return ranking.weigh(matches, asked, corpus.names, everyday)
 
     if corpus.questions is None or not corpus.store.is_of_laws:
         search.words = _searched(search.reading, partial(by_words, None))
     if corpus.questions is not None and search.of_provisions:
         search.words = _searched(search.reading, partial(by_words, corpus.questions))
-    search.trail.record(lexical.STAGE, search.words, wordings=everyday)
+    search.trail.record(ranking.WORDS, search.words, wordings=everyday)
 
 
 def search_meaning(search: Search) -> None:
@@ -144,9 +142,9 @@ def search_meaning(search: Search) -> None:
             models.dense.search, search.corpus.store, provisions=search.of_provisions
         )
         search.meaning = _searched(search.reading, by_meaning)
-        search.trail.record(dense.STAGE, search.meaning)
+        search.trail.record(ranking.MEANING, search.meaning)
     elif models.without_dense:
-        search.trail.record(dense.STAGE, {}, events=[models.without_dense])
+        search.trail.record(ranking.MEANING, {}, events=[models.without_dense])
 
 
 def fuse_rankings(search: Search) -> None:
@@ -166,7 +164,7 @@ def reread(search: Search) -> None:
         search.corpus.store, search.reading.query, search.found, search.settings.rerank_depth
     )
     search.found = search.reading.scope.first(relative_to_best(found))
-    search.trail.record(rerank.STAGE, add(search.found, search.named), search.reasons, events)
+    search.trail.record(ranking.RERANK, add(search.found, search.named), search.reasons, events)
 
 
 def follow_edges(search: Search) -> None:
@@ -248,12 +246,12 @@ class Retriever(Searchable):
             store = opened.enter_context(
                 CorpusStore.open(place.store, read_only=True, as_of=config.retrieval.day)
             )
-            index = opened.enter_context(lexical.open_index(place))
-            questions = lexical.open_questions(place)
+            index = opened.enter_context(ranking.open_index(place))
+            questions = ranking.open_questions(place)
             if questions is not None:
                 opened.enter_context(questions)
-            meaning, without = dense.open_dense(workspace, place, config)
-            models = SearchModels(meaning, without, rerank.open_rerank(workspace, config))
+            meaning, without = ranking.open_dense(workspace, place, config)
+            models = SearchModels(meaning, without, ranking.open_rerank(workspace, config))
             if not config.retrieval.lexical and meaning is None:
                 raise UsageError(
                     N_(
@@ -410,7 +408,7 @@ class Retriever(Searchable):
         events = [Fact(FactKind.NO_RERANKER)]
         if self.models.rerank is not None:
             scores, events = self.models.rerank.rerank(self.store, asked, scores, len(scores))
-        hits = trail.record(rerank.STAGE, scores, events=events)
+        hits = trail.record(ranking.RERANK, scores, events=events)
         return Retrieval(hits, trail.trace, Reading(asked))
 
     def _ranked(
@@ -422,13 +420,13 @@ class Retriever(Searchable):
         hits: tuple[Hit, ...] = ()
         if meaning and self.models.dense is not None:
             by_meaning = self.models.dense.search(self.store, asked)
-            hits = trail.record(dense.STAGE, by_meaning)
+            hits = trail.record(ranking.MEANING, by_meaning)
         elif meaning:
-            trail.record(dense.STAGE, {}, events=[Fact(FactKind.WORDS_FOR_MEANING)])
+            trail.record(ranking.MEANING, {}, events=[Fact(FactKind.WORDS_FOR_MEANING)])
         if words or self.models.dense is None:
-            matches = lexical.lexical(self.store, self.index, asked)
+            matches = ranking.lexical(self.store, self.index, asked)
             by_words = {unit: match.score for unit, match in matches.items()}
-            hits = trail.record(lexical.STAGE, by_words)
+            hits = trail.record(ranking.WORDS, by_words)
         return by_words, by_meaning, hits
 
 
@@ -470,7 +468,7 @@ def _link(search: Search, seeds: Sequence[Seed], found: Scores) -> list[Fact]:
         search.links = filler.links(seeds)
         _place(search.total, search.links)
         return filler.events
-    doing = f"{reading.penalty.doing}\n{lexical.in_law(reading.everyday)}"
+    doing = f"{reading.penalty.doing}\n{ranking.in_law(reading.everyday)}"
     terms = frozenset(analyzer().terms(doing))
     penalties = edges.penalties(store, reading, terms, found, admission)
     best = max(search.total.values(), default=0.0)

@@ -7,7 +7,16 @@ from dataclasses import dataclass, replace
 from itertools import islice
 
 from localrag.corpus.knowledge import KnownTriple
-from localrag.corpus.links import DELEGATED_BY, DELEGATES, READS, Definition, Reference
+from localrag.corpus.links import (
+    DELEGATED_BY,
+    DELEGATES,
+    READS,
+    REFERENCES,
+    REFERS,
+    REQUIRES,
+    Definition,
+    Reference,
+)
 from localrag.corpus.store import CorpusStore, DocumentInfo
 from localrag.corpus.types import (
     PARAGRAPHS,
@@ -24,7 +33,6 @@ from localrag.law.applied import (
     ReadText,
     ReadWords,
     as_read,
-    changed_by,
     is_told,
     reaches,
     words_of,
@@ -39,6 +47,7 @@ from localrag.search.finding import LISTED, by_id, find, names_of, some, subject
 MOST = 20
 """Default number of provisions looked up for a list or a range."""
 
+_SHOWN = (*REFERENCES, REQUIRES)
 # The text of a deleted article, paragraph or item.
 _DELETED = re.compile("(?:[^　\n]+　)?削除")
 _HERE = re.compile("この([編章節款目条項号])")
@@ -53,8 +62,8 @@ class ProvisionLink:
     """A reference, seen from one end.
 
     Attributes:
-        kind: ``refers``, ``applies-mutatis-mutandis``, ``delegates``, ``delegated-by`` or
-            ``reads``.
+        kind: ``refers``, ``applies-mutatis-mutandis``, ``delegates``, ``delegated-by``,
+            ``requires`` or ``reads``.
         document_id, locator: the other end; the id is empty for a law outside the corpus.
         label: the name of the other end; as cited for a law outside the corpus.
         words: the reference as written.
@@ -238,15 +247,16 @@ def look_up(store: CorpusStore, target: str, most: int | None = MOST) -> LookedU
 
 def describe(store: CorpusStore, passage: Passage) -> Provision:
     """Gather the relations of a passage."""
-    document, locator = passage.document_id, _as_cited(store, passage)
+    document, locator = passage.document_id, as_cited(store, passage)
     if not locator.path:
         place, known = headings(store, passage), _known(store, passage)
         return Provision(passage, store.document(document), place, (), (), (), (), known)
-    outgoing = store.references_from(document, locator)
-    incoming = store.references_to(document, locator)
-    if label := _appendix_label(store, passage):
+    outgoing = _each_once(store.references_from(document, locator, *_SHOWN))
+    incoming = store.references_to(document, locator, *_SHOWN)
+    if label := appendix_label(store, passage):
         # Other laws cite it by its label alone.
         incoming += store.references_to(document, Locator(label))
+    incoming = _each_once(incoming)
     filled = {_by_cabinet(of.document_id) for of in incoming if of.kind == DELEGATED_BY}
     reading = store.references_from(document, locator, READS)
     return Provision(
@@ -297,8 +307,16 @@ def describe(store: CorpusStore, passage: Passage) -> Provision:
             ],
         ),
         delegations=tuple(_delegations(store, document, locator)),
-        changed_by=changed_by(store, passage),
+        changed_by=store.changed_by(passage),
     )
+
+
+def _each_once(references: Sequence[Reference]) -> list[Reference]:
+    """The references, those of a requirement without their plain twins."""
+    required = {(of.document_id, of.start) for of in references if of.kind == REQUIRES}
+    return [
+        of for of in references if of.kind != REFERS or (of.document_id, of.start) not in required
+    ]
 
 
 def _delegations(store: CorpusStore, law_id: str, place: Locator) -> Iterator[Delegation]:
@@ -328,7 +346,7 @@ def citation_of(store: CorpusStore, passage: Passage) -> str:
     A supplementary provision or an appendix has its printed label, an article of one paragraph its
     number alone. A passage of another document has its headings and page.
     """
-    title, place = store.document(passage.document_id).title, _as_cited(store, passage)
+    title, place = store.document(passage.document_id).title, as_cited(store, passage)
     if place.path:
         division = _division(passage.header.removeprefix(title), place)
         return cite(title, place, arabic=True, division=division)
@@ -357,7 +375,7 @@ def _known(store: CorpusStore, passage: Passage) -> tuple[KnownTriple, ...]:
     return tuple(known for known in about if known.passage_id != passage.id)
 
 
-def _as_cited(store: CorpusStore, passage: Passage) -> Locator:
+def as_cited(store: CorpusStore, passage: Passage) -> Locator:
     """The place as cited: an article with one paragraph is cited as the article."""
     place = passage.locator
     if place.article and place.paragraph and not place.item:
@@ -381,7 +399,7 @@ def _holds(passage: Passage, document_id: str, locator: Locator) -> bool:
     return document_id == passage.document_id and passage.locator.contains(locator)
 
 
-def _appendix_label(store: CorpusStore, passage: Passage) -> str:
+def appendix_label(store: CorpusStore, passage: Passage) -> str:
     """The label of an appendix for citations from other laws; "" for other passages."""
     place = passage.locator
     if not place.division.startswith("appendix") or place != Locator(place.division):

@@ -6,21 +6,29 @@ provisions named.
 
 import re
 from bisect import bisect_left
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, partial
 from itertools import islice
+from typing import NamedTuple
 
+from localrag.corpus.links import Definition
 from localrag.corpus.lookups import Lookups
-from localrag.corpus.types import ARTICLES, Locator
+from localrag.corpus.types import ARTICLES, Locator, caption_of
 from localrag.law.citations import find_citations
 from localrag.law.names import LawNames
-from localrag.law.notation import caption_of
 from localrag.law.provisions import order_of
-from localrag.law.resolver import CitationResolver, Resolution, Target
+from localrag.law.resolver import Resolution, Target
 from localrag.law.typed import written_out
-from localrag.search.edges import NO_MEANING, Meaning, meaning_asked
-from localrag.search.query import analyzer, asked_of, asks_nothing_else, full_text
+from localrag.search.query import (
+    NO_LAWS,
+    Scope,
+    analyzer,
+    asked_of,
+    asks_nothing_else,
+    full_text,
+    scope_of,
+)
 from localrag.search.question.asked import (
     AskedFigure,
     OrderAsked,
@@ -28,9 +36,15 @@ from localrag.search.question.asked import (
     figure_asked,
     orders_asked,
     penalty_asked,
+    term_alone_asked,
+    terms_asked,
 )
-from localrag.search.question.english_citations import english_citations, english_places
-from localrag.search.question.everyday import EverydayWord, wordings
+from localrag.search.question.everyday import (
+    EverydayWord,
+    english_citations,
+    english_places,
+    wordings,
+)
 from localrag.search.question.laws import (
     LawNamed,
     matters_of_absent_laws,
@@ -38,7 +52,6 @@ from localrag.search.question.laws import (
     without_names,
     without_states,
 )
-from localrag.search.scope import NO_LAWS, Scope, scope_of
 from localrag.search.search import Searchable
 from localrag.search.types import Hit, Link, Query, Reason, Trace, absent_among
 from localrag.search.units import Admission, Scores, article_unit
@@ -77,6 +90,36 @@ _LISTED = re.compile(r"[、,・ 　]|及び|又は|および|または|と|や|,
 
 # Longest question taken as typed by a person, in characters.
 _TYPED = 200
+
+
+# At most this many definitions of a term.
+_MOST_DEFINITIONS = 8
+
+
+class Meaning(NamedTuple):
+    """Definitions of the term asked about.
+
+    Attributes:
+        term: as in the question; "" if it asks for no meaning, or no definition was found.
+        definitions: best first.
+        events: a note on the laws defining it, if several do.
+        undefined: the term, if only its meaning is asked for and no law defines it.
+    """
+
+    term: str = ""
+    definitions: tuple[Definition, ...] = ()
+    events: tuple[Fact, ...] = ()
+    undefined: str = ""
+
+    @property
+    def units(self) -> tuple[str, ...]:
+        """Their units, best first, each once."""
+        units = (article_unit(one.document_id, one.locator) for one in self.definitions)
+        return tuple(dict.fromkeys(units))
+
+
+NO_MEANING = Meaning()
+"""For questions about something else."""
 
 
 @dataclass(slots=True)
@@ -286,7 +329,7 @@ def read(asked: Query, corpus: Searchable, admission: Admission) -> Reading:
         return Reading(asked)
     asked = replace(asked, text=written_out(asked.text, corpus.names))
     scope = scope_of(asked, corpus.names, corpus.store, corpus.orders)
-    resolved = resolve(corpus.resolver(), corpus.store, asked, corpus.names, admission, scope)
+    resolved = resolve(corpus, asked, admission, scope)
     scope = scope.with_cited(target.law_id for target in resolved.targets)
     asked = replace(asked, text=resolved.text)
     # Options and long texts are not in everyday words.
@@ -307,21 +350,17 @@ def read(asked: Query, corpus: Searchable, admission: Admission) -> Reading:
 
 
 def resolve(
-    resolver: CitationResolver,
-    store: Lookups,
-    query: Query,
-    names: LawNames,
-    admission: Admission,
-    scope: Scope = NO_LAWS,
+    corpus: Searchable, query: Query, admission: Admission, scope: Scope = NO_LAWS
 ) -> Resolved:
     """Resolve the citations of a question and its options, within the filters.
 
     An option is read after the question: its bare 第三条 refers to the law of the question. A
     question about a term names the provisions defining it, in the laws named if there are any.
     """
+    store, names = corpus.store, corpus.names
     resolved = Resolved(text=query.text)
-    in_english: Sequence[Resolution] = list(cited_in_english(resolver, query.text, scope.laws))
-    in_japanese: Sequence[Resolution] = resolver.resolve(without_states(query.text))
+    in_english = list(cited_in_english(corpus.resolve, query.text, scope.laws))
+    in_japanese = corpus.resolve(without_states(query.text))
     # Earlier questions complete a citation: 第5項 after 会社法362条4項.
     last = query.last_start
     resolved.cites = last > 0 and any(one.start >= last for one in (*in_english, *in_japanese))
@@ -369,7 +408,7 @@ def resolve(
                 resolved.events.append(Fact(FactKind.CONTENTS_ELSEWHERE, law=law.words))
     for option in query.options:
         prefix = f"{query.text}\n"
-        for resolution in resolver.resolve(prefix + option):
+        for resolution in corpus.resolve(prefix + option):
             if resolution.start >= len(prefix):
                 _enter(resolved, resolution, IN_OPTION, admission)
     return resolved
@@ -454,12 +493,12 @@ def slips(
 
 
 def cited_in_english(
-    resolver: CitationResolver, text: str, laws: Sequence[LawNamed]
+    resolve: Callable[..., list[Resolution]], text: str, laws: Sequence[LawNamed]
 ) -> Iterator[Resolution]:
-    """Resolve English citations of the laws named in a text."""
+    """Resolve English citations of the laws named in a text, by `CitationResolver.resolve`."""
     for citation in english_citations(text, laws):
         for law_id in citation.law.law_ids:
-            for resolution in resolver.resolve(citation.place, law_id=law_id):
+            for resolution in resolve(citation.place, law_id=law_id):
                 end = citation.start + len(citation.words)
                 yield replace(resolution, start=citation.start, end=end, text=citation.words)
 
@@ -509,3 +548,45 @@ def _enter(resolved: Resolved, resolution: Resolution, score: float, admission: 
         if admission.admits(target.law_id) and share > resolved.targets.get(target, 0.0):
             resolved.targets[target] = share
             resolved.named[target] = resolution.text
+
+
+def meaning_asked(
+    store: Lookups, names: LawNames, question: str, admission: Admission, scope: Scope
+) -> Meaning:
+    """Find the definitions of the term asked about, in main provisions.
+
+    A definition for the whole law in a provision of its own is the answer. Laws with the term in
+    their titles come first, then acts.
+
+    Args:
+        store: the corpus store.
+        names: of the laws.
+        question: without names of laws.
+        admission: which documents may be found.
+        scope: the laws named; if any, only their definitions count.
+    """
+    undefined = term_alone_asked(question)
+    for term in terms_asked(question):
+        anywhere = store.definitions_of(term)
+        undefined = "" if anywhere else undefined
+        defined = [
+            one
+            for one in anywhere
+            if not one.locator.division
+            and not scope.is_beside(one.document_id)
+            and admission.admits(one.document_id)
+        ]
+        if defined:
+            least = min(one.aside for one in defined)
+            plainest = [one for one in defined if one.aside == least]
+            plainest.sort(key=partial(_rank, names, term))
+            laws = tuple(dict.fromkeys(names.title(one.document_id) for one in plainest))
+            several = Fact(FactKind.DEFINED_IN_SEVERAL, term=term, laws=laws)
+            return Meaning(
+                term, tuple(plainest[:_MOST_DEFINITIONS]), (several,) if len(laws) > 1 else ()
+            )
+    return Meaning(undefined=undefined) if undefined else NO_MEANING
+
+
+def _rank(names: LawNames, term: str, one: Definition) -> tuple[bool, bool]:
+    return term not in names.title(one.document_id), not names.is_act(one.document_id)

@@ -15,17 +15,16 @@ from typing import NamedTuple
 from localrag.corpus.lookups import Lookups
 from localrag.corpus.store import CorpusStore
 from localrag.corpus.types import Label, Passage
+from localrag.law.citations import find_citations
 from localrag.law.names import LawNames
-from localrag.law.provisions import RememberedProvisions, StoredProvisions
-from localrag.law.resolver import CitationResolver
+from localrag.law.provisions import StoredProvisions
+from localrag.law.resolver import CitationResolver, Resolution
 from localrag.search import query
-from localrag.search.dense import Dense
-from localrag.search.query import analyzer
+from localrag.search.query import NO_LAWS, OrdersUnder, Scope, analyzer
 from localrag.search.question.everyday import EverydayWord
-from localrag.search.rerank import Rerank
-from localrag.search.scope import NO_LAWS, OrdersUnder, Scope
+from localrag.search.ranking import Dense, Rerank
 from localrag.search.types import Filters, Hit, Reason, StageListener, StageRecord, Trace
-from localrag.search.units import Scores
+from localrag.search.units import Scores, parts_by_document
 from localrag.text.facts import Fact, FactKind
 from localrag.text.progress import ignore
 from localrag_indexes.analysis.normalize import letters_of, unified
@@ -201,10 +200,13 @@ class Searchable:
         """The titles of the documents."""
         return Titles(self.store.titles(), self._says_something)
 
-    def resolver(self) -> CitationResolver:
-        """Resolves citations, with a cache: a question and its options cite the same laws."""
-        provisions = RememberedProvisions(StoredProvisions(self.store, self.names))
-        return CitationResolver(self.names, provisions)
+    def resolve(self, text: str, *, law_id: str = "") -> list[Resolution]:
+        """Resolve the citations of a text, in order (`CitationResolver.resolve`)."""
+        # Most questions cite nothing. In free text a wide blank is a blank.
+        if not find_citations(text.replace("　", " ")):
+            return []
+        provisions = StoredProvisions(self.store, self.names)
+        return CitationResolver(self.names, provisions).resolve(text, law_id=law_id)
 
     def _says_something(self, name: str) -> bool:
         terms = analyzer().terms(name)
@@ -236,6 +238,7 @@ class Trail:
         self._scope = scope
         self._where = filters.where
         self._phrases = [letters_of(phrase) for phrase in filters.phrases]
+        self._parts = parts_by_document(filters)
         self._under = store.facets.spans(filters.where) if filters.where else None
         self._passages: dict[str, Passage | None] = {}
         self._stages: list[StageRecord] = []
@@ -317,11 +320,16 @@ class Trail:
             self._passages.update((unit, wanted.get(unit)) for unit in unknown)
 
     def _is_wanted(self, passage: Passage) -> bool:
-        """Whether a passage has the phrases and headings required."""
+        """Whether a passage has the phrases and headings required, and is in the parts."""
         if self._phrases:
             letters = letters_of(f"{passage.header}\n{passage.text}")
             if not all(phrase in letters for phrase in self._phrases):
                 return False
-        return self._under is None or any(
-            start <= passage.start < end for start, end in self._under.get(passage.document_id, ())
-        )
+        of_document = self._parts.get(passage.document_id)
+        if of_document is not None and not _is_inside(passage, of_document):
+            return False
+        return self._under is None or _is_inside(passage, self._under.get(passage.document_id, ()))
+
+
+def _is_inside(passage: Passage, spans: Iterable[tuple[int, int]]) -> bool:
+    return any(start <= passage.start < end for start, end in spans)

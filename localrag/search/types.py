@@ -20,12 +20,21 @@ STATE_ASKED = "state"
 """The step that finds the day whose law is asked for."""
 
 
+class Span(NamedTuple):
+    """A part of a document, in characters of its text."""
+
+    document_id: str
+    start: int
+    end: int
+
+
 @dataclass(frozen=True, slots=True)
 class Filters:
     """Filters on passages; an empty tuple allows all.
 
     Attributes:
         documents: document ids.
+        parts: of a document with parts here, only these.
         kinds: document kinds (``law``, ``markdown`` …).
         law_types: ``Act``, ``CabinetOrder`` …
         layers: layers to search instead of the corpus's default ones.
@@ -35,6 +44,7 @@ class Filters:
     """
 
     documents: tuple[str, ...] = ()
+    parts: tuple[Span, ...] = ()
     kinds: tuple[str, ...] = ()
     law_types: tuple[str, ...] = ()
     layers: tuple[str, ...] = ()
@@ -42,6 +52,9 @@ class Filters:
     date_to: str = ""
     where: tuple[Label, ...] = ()
     phrases: tuple[str, ...] = ()
+
+
+NO_FILTERS = Filters()
 
 
 @dataclass(frozen=True, slots=True)

@@ -26,16 +26,11 @@ T = TypeVar("T", bound=Ordered)
 
 @dataclass(frozen=True, slots=True)
 class Interval(Generic[T]):
-    """All values from `low` to `high`.
+    """All values from `low` to `high`."""
 
-    Attributes:
-        low, high: None for no bound.
-        above, below: whether `low`, or `high`, itself is excluded.
-    """
-
-    low: T | None
+    low: T | None  # low, high: None for no bound
     high: T | None
-    above: bool = False
+    above: bool = False  # above, below: whether `low`, or `high`, itself is excluded
     below: bool = False
 
     def before(self, other: "Interval[T]") -> bool:
@@ -102,15 +97,10 @@ _PROCLAIMED_LATE = re.compile(
 
 
 class Era(NamedTuple):
-    """An era.
+    """An era."""
 
-    Attributes:
-        first_year: the western year of its first year (元年).
-        span: its first and last day; the present one ends in 9999.
-    """
-
-    first_year: int
-    span: Interval[Day]
+    first_year: int  # the western year of its first year (元年)
+    span: Interval[Day]  # its first and last day; the present one ends in 9999
 
     @property
     def is_modern(self) -> bool:
@@ -120,10 +110,7 @@ class Era(NamedTuple):
 
 @lru_cache(maxsize=1)
 def eras() -> dict[str, Era]:
-    """Every era since 645, of both courts, by name.
-
-    An era of both courts (建武) is entered once, from its earlier beginning.
-    """
+    """Every era since 645 by name; one of both courts (建武) from its earlier beginning."""
     from japanera import ERA_DATA_DAIKAKUJI, ERA_DATA_GENERAL, ERA_DATA_JIMYOUIN
 
     found: dict[str, Era] = {}
@@ -184,7 +171,6 @@ def _ten_years(span: Interval[Day]) -> Interval[Day]:
 
 
 def _fiscal_year(year: int) -> Interval[Day]:
-    """A Japanese 年度."""
     return Interval((year, _FISCAL_YEAR_FROM, 1), (year + 1, _FISCAL_YEAR_FROM - 1, _DAYS))
 
 
@@ -244,18 +230,12 @@ _ORNAMENT = re.compile(rf"{NOTE}|現在|継続中|[\s、,。.:]")
 
 @dataclass(frozen=True, slots=True)
 class Date:
-    """A day, month, year, decade or century, or a part of one.
+    """A day, month, year, decade or century, or a part of one."""
 
-    Attributes:
-        span: first and last day meant, or possible for an uncertain date.
-        text: as written, normalised.
-        has_year: False without a known year; the year of `span` is 0 then.
-        narrow: the span in a narrower reading (1900年代 as ten years), or None.
-    """
-
-    span: Interval[Day]
-    text: str
-    has_year: bool = True
+    span: Interval[Day]  # first and last day meant, or possible for an uncertain date
+    text: str  # as written, normalised
+    has_year: bool = True  # False without a known year; the year of `span` is 0 then
+    # the span in a narrower reading (1900年代 as ten years), or None
     narrow: Interval[Day] | None = None
 
     @property
@@ -320,12 +300,7 @@ class DateFound(NamedTuple):
 
 
 def read(text: str, predicate: str = "") -> Date | Period | None:
-    """The date a text consists of, or None.
-
-    Args:
-        text: as written.
-        predicate: the property of its subject; one asking for a time makes ``1964`` a year.
-    """
+    """The date a text consists of, or None. ``1964`` is a year if `predicate` asks for a time."""
     if len(text) > LONGEST:
         return None
     plain = fold_value(text)

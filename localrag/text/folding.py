@@ -1,7 +1,7 @@
 """One spelling for dates, figures and shares, of a value or a whole text.
 
-`fold_value` is for single values. `fold` is for claims and sentences in Japanese or English; a
-dictionary decides which numerals are numbers, and positions map back. Units of measurement are
+`fold_value` is for single values. `fold` is for claims and sentences in Japanese or English. A
+dictionary recognises numerals, and positions map back. Units of measurement are
 here, since a decimal needs a unit.
 """
 
@@ -27,15 +27,10 @@ from localrag_indexes.analysis.normalize import (
 
 
 class Unit(NamedTuple):
-    """A unit.
+    """A unit."""
 
-    Attributes:
-        dimension: what it measures; only quantities of one dimension can be compared.
-        size: in the base unit of the dimension, exactly.
-    """
-
-    dimension: str
-    size: Fraction
+    dimension: str  # what it measures; only quantities of one dimension can be compared
+    size: Fraction  # in the base unit of the dimension, exactly
 
 
 COUNT, ORDINAL = "数", "順番"
@@ -167,24 +162,18 @@ _PLAIN_YEAR = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Folded:
-    """A text in one spelling.
+    """A text in one spelling."""
 
-    Attributes:
-        original: as written.
-        text: normalised; numerals as digits, shares in percent, dates in Japanese form
-            (``1871年3月2日``), English units under their Japanese names.
-        offsets: for each character of `text` its original position, and the original length.
-        normal, normal_offsets: the same for the normalised text with numbers as written.
-        words: of the normalised text; none for English.
-        unread: spans of `normal` with invalid kanji numerals, or numbers of 10^16 and more.
-    """
-
-    original: str
+    original: str  # as written
+    # normalised; numerals as digits, shares in percent, dates in Japanese form (``1871年3月2日``),
+    # English units under their Japanese names
     text: str
+    # for each character of `text` its original position, and the original length
     offsets: Sequence[int]
-    normal: str
+    normal: str  # normal, normal_offsets: the same for the normalised text with numbers as written
     normal_offsets: Sequence[int]
-    words: tuple[Morpheme, ...]
+    words: tuple[Morpheme, ...]  # of the normalised text; none for English
+    # spans of `normal` with invalid kanji numerals, or numbers of 10^16 and more
     unread: tuple[tuple[int, int], ...] = ()
 
     def written(self, start: int, end: int) -> str:

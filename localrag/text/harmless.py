@@ -21,10 +21,7 @@ _CONTROLS_IN_JSON = re.compile(r"[\x7f-\x9f\u2028-\u202e\u2066-\u2069\ud800-\udf
 
 
 def harmless(text: str) -> str:
-    """Replace control characters by visible signs (ESC becomes ␛).
-
-    Each becomes one character, U+FFFD without a sign, so positions stay valid.
-    """
+    """Replace each control character by a visible sign (ESC becomes ␛); positions stay valid."""
     return _CONTROLS.sub(_picture, text)
 
 
@@ -38,16 +35,7 @@ def one_line(text: str) -> str:
 
 
 def json_text(value: Any, *, indent: int | None = None, allow_nan: bool = True) -> str:
-    """JSON of a value, safe for a terminal.
-
-    Args:
-        value: as for `json.dumps`.
-        indent: blanks for each level; None for one line.
-        allow_nan: write NaN and infinities, which only Python reads.
-
-    Raises:
-        ValueError: the value has one of these, and they are not allowed.
-    """
+    """JSON of a value, safe for a terminal. An `indent` of None is one line."""
     text = json.dumps(value, ensure_ascii=False, allow_nan=allow_nan, indent=indent)
     return _CONTROLS_IN_JSON.sub(lambda match: f"\\u{ord(match[0]):04x}", text)
 
@@ -87,23 +75,14 @@ class Row(NamedTuple):
 
 
 class Layout(Sequence[Row]):
-    """The rows of a text at one width.
+    """The rows of a text at a width in cells.
 
     Every character is in one row, except line feeds and blanks at breaks. No row is wider than the
     width.
-
-    Attributes:
-        width: in cells.
     """
 
     def __init__(self, text: str, width: int, indents: Indents | None = None) -> None:
-        """Wrap a text.
-
-        Args:
-            text: harmless; lines end with a line feed.
-            width: at least `NARROWEST`.
-            indents: by default 0.
-        """
+        """Wrap a text. `text`: harmless; lines end with a line feed. `indents`: by default 0."""
         self.width = width
         self._starts: list[int] = []
         self._ends: list[int] = []

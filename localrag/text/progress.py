@@ -13,39 +13,24 @@ BYTES = N_("bytes")
 
 @dataclass(frozen=True, slots=True)
 class Phase:
-    """A part of some work.
+    """A part of some work."""
 
-    Attributes:
-        name: of the part, a message marked with `N_`.
-        unit: of what is counted, in the plural; marked, too.
-        about: its object, if there are several.
-    """
-
-    name: str
-    unit: str
-    about: str = ""
+    name: str  # of the part, a message marked with `N_`
+    unit: str  # of what is counted, in the plural; marked, too
+    about: str = ""  # its object, if there are several
 
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """The progress of a phase.
-
-    Attributes:
-        phase: the phase.
-        done, total: in its unit, with earlier runs; a total of 0 is unknown.
-        seconds: since this run began it.
-        earlier: done in earlier runs.
-        failed: failed units among `done`.
-        limit: seconds after which nothing new begins.
-    """
+    """The progress of a phase."""
 
     phase: Phase
-    done: int
+    done: int  # done, total: in its unit, with earlier runs; a total of 0 is unknown
     total: int
-    seconds: float = 0.0
-    earlier: int = 0
-    failed: int = 0
-    limit: float = inf
+    seconds: float = 0.0  # since this run began it
+    earlier: int = 0  # done in earlier runs
+    failed: int = 0  # failed units among `done`
+    limit: float = inf  # seconds after which nothing new begins
 
     @property
     def rate(self) -> float:
@@ -61,11 +46,7 @@ class Progress:
 
 
 class Stopwatch:
-    """Reports progress with the time of each phase.
-
-    Args:
-        tell: called with every progress.
-    """
+    """Reports progress with the time of each phase."""
 
     def __init__(self, tell: Callable[[Progress], None]) -> None:
         self._tell = tell

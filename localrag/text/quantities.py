@@ -35,27 +35,16 @@ _TRIMMINGS = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Quantity:
-    """A number with a unit.
+    """A number with a unit."""
 
-    Attributes:
-        span: in the base unit of the dimension; a point for a plain number, wider for 約, 以上, a
-            range.
-        dimension: comparable quantities share it.
-        unit: as written, normalised; "" for a bare number.
-        text: as written, normalised.
-    """
-
+    # in the base unit of the dimension; a point for a plain number, wider for 約, 以上, a range
     span: Interval[Fraction]
-    dimension: str
-    unit: str
-    text: str
+    dimension: str  # comparable quantities share it
+    unit: str  # as written, normalised; "" for a bare number
+    text: str  # as written, normalised
 
     def shown(self, *, converted: bool) -> str:
-        """The quantity as written, with its full size for 万 or different units.
-
-        Args:
-            converted: whether to add it in the base unit.
-        """
+        """The quantity as written, with its full size for 万 or different units."""
         size = self.span.low
         if size is None or not self.span.is_point:
             return self.text
@@ -82,16 +71,14 @@ def read(text: str) -> Quantity | None:
     if len(text) > LONGEST or dates.read(text):
         return None
     plain = _TRIMMINGS.sub("", fold_value(text))
-    found = list(_scan(_patterns().alone, plain))
+    _, alone = _patterns()
+    found = list(_scan(alone, plain))
     whole = len(found) == 1 and found[0][:2] == (0, len(plain))
     return found[0][2] if whole else None
 
 
 def find(text: str) -> tuple[Quantity, ...]:
-    """The quantities in a text, in order, without dates; none in a text longer than `LONGEST`.
-
-    In 100点満点中87点 only the second counts.
-    """
+    """The quantities in a text, without dates; 100点満点中87点 has one. None beyond `LONGEST`."""
     if len(text) > LONGEST:
         return ()
     return tuple(found.value for found in find_folded(dates.blanked(text)))
@@ -99,18 +86,13 @@ def find(text: str) -> tuple[Quantity, ...]:
 
 def find_folded(plain: str) -> Iterator[QuantityFound]:
     """Every quantity in a folded text without dates, in order."""
-    return _scan(_patterns().found, plain)
-
-
-class _Patterns(NamedTuple):
-    """Patterns of quantities in running text, and alone."""
-
-    found: re.Pattern[str]
-    alone: re.Pattern[str]
+    running, _ = _patterns()
+    return _scan(running, plain)
 
 
 @lru_cache(maxsize=1)
-def _patterns() -> _Patterns:
+def _patterns() -> tuple[re.Pattern[str], re.Pattern[str]]:
+    """For quantities in running text, and for a text that is one."""
     names = sorted(UNITS, key=len, reverse=True)
     # m is neither mm nor m2, but 2時間16分 has two units.
     latin = "|".join(re.escape(name) for name in names if name[-1].isascii())
@@ -118,7 +100,7 @@ def _patterns() -> _Patterns:
     one = rf"(?:(?:{latin})(?![a-z0-9])|{japanese})"
     known = f"{one}(?:/{one})?"
     # In running text: digits with a known unit or none. Alone: also 三万 and any counter.
-    return _Patterns(
+    return (
         re.compile(_shape(_ARABIC, rf"{known}|[位番弾号]|(?!\w)")),
         re.compile(_shape(f"{_ARABIC}|{_SPELT}", rf"(?:{known}|{_COUNTER}|){_END}")),
     )
@@ -133,7 +115,6 @@ def _shape(number: str, unit: str) -> str:
 
 
 def _scan(pattern: re.Pattern[str], plain: str) -> Iterator[QuantityFound]:
-    """The quantities of a folded text; 2時間16分 is one."""
     pending: QuantityFound | None = None
     for match in pattern.finditer(plain):
         quantity = _quantity(match)
@@ -228,7 +209,6 @@ def _bounded(number: Fraction, bound: str) -> Interval[Fraction]:
 
 
 def _sum(first: Quantity, second: Quantity) -> Quantity | None:
-    """The sum of a larger and a smaller unit of one dimension."""
     larger, smaller = UNITS.get(first.unit), UNITS.get(second.unit)
     if larger is None or smaller is None or larger.dimension != smaller.dimension:
         return None

@@ -144,7 +144,9 @@ def writing(place: Path, largest: int = 0) -> Iterator[None]:
 
 
 def gigabytes(size: int) -> str:
-    """Write a number of bytes in GB, or in MB if it is small."""
+    """Write a number of bytes in GB, or in MB if it is small; one decimal from 10 GB."""
+    if size >= 9_995_000_000:
+        return f"{size / 1e9:,.1f} GB"
     return f"{size / 1e9:,.2f} GB" if size >= 10_000_000 else f"{size / 1e6:,.2f} MB"
 
 

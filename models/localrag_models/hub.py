@@ -302,8 +302,10 @@ class Wish:
     known: CatalogueEntry | None = None
 
     @classmethod
-    def parse(cls, wanted: str) -> "Wish":
+    def parse(cls, wanted: str, own: Path | None = None) -> "Wish":
         """Read a name of the catalogue, ``OWNER/REPOSITORY`` or ``OWNER/REPOSITORY/FILE.gguf``.
+
+        `own` is the file of the user's own entries.
 
         Raises:
             ModelMissing: the catalogue has no such name, or it cannot be a repository.
@@ -311,7 +313,7 @@ class Wish:
         owner, _, rest = wanted.partition("/")
         repository, _, file = rest.partition("/")
         if not (owner and repository):
-            known = entry(wanted)
+            known = entry(wanted, own)
             return cls(known.repository, known.file, known.name, known)
         if not _REPOSITORY.fullmatch(f"{owner}/{repository}"):
             raise ModelMissing(
@@ -348,7 +350,7 @@ def pull(
         WrongKind: it is no model that can be run here.
         TransferFailed: it could not be fetched, does not match the hub's hash, or as in `landing`.
     """
-    wish = Wish.parse(wanted)
+    wish = Wish.parse(wanted, store.own_catalogue)
     name = checked_name(name or wish.name)
     present = {model.name: model for model in store.installed()}.get(name)
     if present and _is_what_is_wanted(present, wish, revision):
@@ -493,6 +495,7 @@ def _manifest(
         added=datetime.now(UTC).replace(microsecond=0),
         source=Source(repository=repository.name, revision=repository.revision),
         prefixes=known.prefixes if known else found.prefixes,
+        pooling=found.pooling,
         sampling=known.sampling if known else Sampling(),
         files=tuple(records),
     )

@@ -3,7 +3,6 @@
 import fnmatch
 import hashlib
 import json
-import re
 import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -21,8 +20,9 @@ from pydantic import (
     model_validator,
 )
 
-from localrag_models.embedding import E5, Prefixes
+from localrag_models.embedding import Prefixes
 from localrag_models.errors import N_, Cure, ModelDamaged, ModelMissing, TransferFailed, WrongKind
+from localrag_models.families import Pooling, is_reranker, pooling_called, prefixes_of
 from localrag_models.gguf import read_header
 
 MANIFEST = "model.toml"
@@ -177,6 +177,7 @@ class ModelManifest(_Part):
     added: AwareDatetime
     source: Source
     prefixes: Prefixes = Prefixes()
+    pooling: Pooling | None = None
     sampling: Sampling = Sampling()
     files: tuple[ModelFile, ...] = Field(min_length=1, max_length=200)
 
@@ -269,12 +270,14 @@ class InstalledModel:
     def id(self) -> str:
         """Names the weights: its name, ``@`` and the first 12 hexadecimal digits of their hash.
 
-        The prefixes of an embedder count as weights, because they change its vectors.
+        The prefixes and the pooling of an embedder count as weights: they change its vectors.
         """
         digest = self.manifest.digest
         if self.kind == "embedder":
-            told = "\n".join((digest, self.prefixes.query, self.prefixes.passage))
-            digest = hashlib.sha256(told.encode()).hexdigest()
+            parts = [digest, self.prefixes.query, self.prefixes.passage]
+            if self.manifest.pooling:
+                parts.append(self.manifest.pooling)
+            digest = hashlib.sha256("\n".join(parts).encode()).hexdigest()
         return f"{self.name}@{digest[:12]}"
 
     @property
@@ -297,9 +300,13 @@ class InstalledModel:
 
 _LARGEST_JSON = 1_000_000
 _LARGEST_HEADER = 25_000_000
+_POOLINGS = {
+    "pooling_mode_mean_tokens": "mean",
+    "pooling_mode_cls_token": "cls",
+    "pooling_mode_lasttoken": "lasttoken",
+}
 # Tokenizers without a limit give a number of thirty digits.
 _LONGEST_CONTEXT = 10_000_000
-_E5 = re.compile(r"(?<![a-z])e5(?![a-z])", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -310,7 +317,8 @@ class Recognised:
         folder: of `files`.
         files: paths of the files that belong to it, with ``/``.
         context: tokens it was trained for, if it says so.
-        prefixes: of an embedder; empty if unknown and not of the E5 family.
+        prefixes: of an embedder; empty if unknown and not of a known family.
+        pooling: of an embedder; None for the mean, or if unknown.
     """
 
     kind: Kind
@@ -319,6 +327,7 @@ class Recognised:
     files: tuple[str, ...]
     context: int | None
     prefixes: Prefixes
+    pooling: Pooling | None
 
 
 def recognise(path: Path, kind: Kind | None = None) -> Recognised:
@@ -362,15 +371,16 @@ def _gguf(path: Path) -> Recognised:
             N_("Join them first: llama-gguf-split --merge FIRST-PART WHOLE.gguf"),
             path=path,
         )
+    embeds = header.kind == "embedder"
+    answers = header.kind == "chat" and is_reranker(header.name, path.stem)
     return Recognised(
-        header.kind,
+        "reranker" if answers else header.kind,
         "gguf",
         path.parent,
         (path.name,),
         header.context or None,
-        _prefixes_by_name(f"{header.name} {path.stem}")
-        if header.kind == "embedder"
-        else Prefixes(),
+        prefixes_of(header.name, path.stem) if embeds else Prefixes(),
+        _noted(header.number("pooling_type")) if embeds else None,
     )
 
 
@@ -407,6 +417,7 @@ def _folder(path: Path) -> Recognised:
         files,
         _context(path, config),
         _prefixes(path) if kind == "embedder" else Prefixes(),
+        _noted(pooling_in(path)) if kind == "embedder" else None,
     )
 
 
@@ -473,11 +484,22 @@ def _prefixes(path: Path) -> Prefixes:
         return said
     # The configuration notes the origin, even if the folder has another name.
     origin = json_object(path / "config.json").get("_name_or_path", "")
-    return _prefixes_by_name(f"{path.name} {origin}")
+    return prefixes_of(path.name, str(origin))
 
 
-def _prefixes_by_name(name: str) -> Prefixes:
-    return E5 if _E5.search(name) else Prefixes()
+def pooling_in(folder: Path) -> str:
+    """The pooling in the settings of sentence-transformers: ``mean``, ``cls`` …; "" if unclear."""
+    settings = json_object(folder / "1_Pooling" / "config.json")
+    if "pooling_mode" in settings:
+        return str(settings["pooling_mode"])
+    chosen = [name for name, value in settings.items() if value is True and "_mode_" in name]
+    return _POOLINGS.get(chosen[0], "") if len(chosen) == 1 else ""
+
+
+def _noted(pooling: object) -> Pooling | None:
+    """A pooling for the manifest; None means the mean."""
+    found = pooling_called(pooling)
+    return None if found == "mean" else found
 
 
 def json_object(path: Path) -> Mapping[str, Any]:

@@ -5,6 +5,7 @@ these functions:
 
 - ``open_chat``, ``open_embedder``, ``open_reranker``: open the model of a `ModelSpec`;
 - ``embedder_id``: the id of the embedder, without loading it;
+- ``placement``: the place of the model, without loading it;
 - ``list_models``, ``pull_model``: for a server that keeps models itself.
 """
 
@@ -37,6 +38,7 @@ if TYPE_CHECKING:
     from localrag_models.chat import ChatModel
     from localrag_models.embedding import Embedder, Prefixes, Reranker
     from localrag_models.files import Progress
+    from localrag_models.hardware import Placement
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -142,6 +144,17 @@ class Runtime:
     def embedder_id(self, spec: ModelSpec) -> str:
         """The id of an embedder and its weights, or a `ModelError`."""
         return str(self._offered("embedder_id")(spec))
+
+    def placement(self, spec: ModelSpec) -> "Placement | None":
+        """The place of a model, without loading it; None if the runtime does not say.
+
+        Raises:
+            ModelError: its server does not answer.
+        """
+        placed: Callable[[ModelSpec], Placement] | None = getattr(
+            import_module(self.module), "placement", None
+        )
+        return placed(spec) if placed else None
 
     def list_models(self, server: str) -> list[OllamaModel]:
         """The models of a server.

@@ -49,6 +49,13 @@ class ModelStore:
     def __init__(self, folder: Path) -> None:
         self.folder = folder
 
+    @property
+    def own_catalogue(self) -> Path:
+        """The file of the user's own entries; it need not exist."""
+        from localrag_models.catalogue import OWN
+
+        return self.folder.parent / OWN
+
     def installed(self) -> list[InstalledModel]:
         return [found for found in self._scan().values() if isinstance(found, InstalledModel)]
 
@@ -117,6 +124,7 @@ class ModelStore:
                     added=datetime.now(UTC).replace(microsecond=0),
                     source=Source(file=path.name[:1000]),
                     prefixes=found.prefixes if prefixes is None else prefixes,
+                    pooling=found.pooling,
                     files=records,
                 )
                 land(files, self.folder, manifest)
@@ -260,9 +268,10 @@ class ModelStore:
         # The catalogue is read only to name a cure.
         from localrag_models.catalogue import catalogue
 
-        if name in catalogue():
+        entries = catalogue(self.own_catalogue)
+        if name in entries:
             return ModelMissing(_NOT_INSTALLED, Cure.GET, name=name)
-        known = [*self._manifested(), *catalogue()]
+        known = [*self._manifested(), *entries]
         near = difflib.get_close_matches(name.lower(), known, n=1, cutoff=0.5)
         if near:
             return ModelMissing(_NOT_INSTALLED, Cure.NEAREST, name=name, near=near[0])

@@ -1,7 +1,8 @@
-"""Provisions that another one modifies for the time being (当分の間).
+"""Provisions that another one modifies for the time being (当分の間), or requires something for.
 
-It counts them in the 327 laws of ``egov/xml``, and prints a sample to read: the modified provision,
-the modifying one, and its sentence. ``--right N`` prints the share of right ones in the sample.
+It counts them in the 327 laws of ``egov/xml``, and prints a sample to read: the provision, the one
+that changes it, and the sentence of that one. ``--right N`` prints the share of right ones in the
+sample. ``--kind requires`` does so with the licences and notifications that provisions require.
 """
 
 import random
@@ -10,22 +11,24 @@ from bench.options import parser
 from bench.rates import rate
 from bench.references import statutes
 
-from localrag.corpus.links import CHANGES, Reference
+from localrag.corpus.links import CHANGES, REQUIRES, Reference
 from localrag.law.names import LawNames
 from localrag.law.notation import cite
 from localrag.law.references import extract_references
 
-_FOR_NOW = "当分の間"
+# Words in every law with edges of the kind.
+_WORDS = {CHANGES: "当分の間", REQUIRES: "なければ"}
 
 
 def main() -> None:
     """Find them, count them, and print a sample."""
     options = parser(__doc__)
+    options.add_argument("--kind", choices=_WORDS, default=CHANGES, help="of the edges")
     options.add_argument("--sample", type=int, default=30, metavar="N", help="edges to print")
     options.add_argument("--seed", type=int, default=36, metavar="N", help="of the sample")
     options.add_argument("--right", type=int, metavar="N", help="how many of the sample are right")
     arguments = options.parse_args()
-    data = arguments.data / "egov" / "xml"
+    data, words = arguments.data / "egov" / "xml", _WORDS[arguments.kind]
 
     documents, rows, sentences = [], [], 0
     for document in statutes(data):
@@ -33,22 +36,22 @@ def main() -> None:
         number, kind_of_law = about.get("law_num", ""), about.get("law_type", "")
         short = about.get("abbreviations", "")
         rows.append((document.id, document.title, number, kind_of_law, short))
-        if _FOR_NOW in document.text:
+        if words in document.text:
             documents.append(document)
-            sentences += document.text.count(_FOR_NOW)
+            sentences += document.text.count(words)
     names = LawNames.from_rows(rows)
     found: list[tuple[Reference, str]] = []
     for document in documents:
         found += [
             (reference, _line(document.text, reference.start))
             for reference in extract_references(document, names)
-            if reference.kind == CHANGES
+            if reference.kind == arguments.kind
         ]
     changed = {(of.law_id, of.target.path) for of, _ in found}
     sources = {(of.document_id, of.source.path) for of, _ in found}
     abroad = sum(of.law_id != of.document_id for of, _ in found)
-    print(f"{len(rows)} laws, {len(documents)} with {sentences:,} times {_FOR_NOW}")
-    print(f"{len(found):,} edges: {len(changed):,} provisions changed by {len(sources):,}", end=" ")
+    print(f"{len(rows)} laws, {len(documents)} with {sentences:,} times {words}")
+    print(f"{len(found):,} edges: {len(changed):,} provisions reached by {len(sources):,}", end=" ")
     print(f"provisions, {abroad:,} of another law")
     sample = random.Random(arguments.seed).sample(found, min(arguments.sample, len(found)))
     for place, (of, line) in enumerate(sample, 1):

@@ -7,8 +7,8 @@ from itertools import cycle, islice
 from pathlib import Path
 
 from localrag.corpus import readers
-from localrag.corpus.config import Config, load
-from localrag.corpus.inference.opening import OFF, open_embedder
+from localrag.corpus.config import OFF, Config, load
+from localrag.corpus.inference.opening import open_embedder
 from localrag.corpus.ingest.add import add
 from localrag.corpus.store import CorpusStore
 from localrag.corpus.types import ARTICLES, Document, Locator

@@ -17,10 +17,9 @@ from bench.rates import rate
 
 from localrag.answer.extractive import quotations
 from localrag.answer.types import Citation
-from localrag.corpus.types import Locator
-from localrag.law.notation import caption_of
-from localrag.search.edges import NO_MEANING
+from localrag.corpus.types import Locator, caption_of
 from localrag.search.pipeline import Retriever
+from localrag.search.reading import NO_MEANING
 from localrag.search.types import Query
 
 FIRST = 2

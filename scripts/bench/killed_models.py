@@ -35,18 +35,21 @@ from localrag.evaluation.datasets import loading
 from localrag.evaluation.optimize.folder import RunFolder
 from localrag.evaluation.optimize.optimise import optimise
 from localrag.evaluation.optimize.types import Event as OptimisationEvent
-from localrag.evaluation.optimize.types import OptimisationPlan, OptimisationProgress, Outcome
+from localrag.evaluation.optimize.types import (
+    OptimisationOutcome,
+    OptimisationPlan,
+    OptimisationProgress,
+)
 from localrag.evaluation.planning import Plan, plan
 from localrag.methods import answering
 from localrag.methods.answering import Answerer
 from localrag.ops import batch
 from localrag.prepare.index import LayerIndex
-from localrag.prepare.layers import LAYERS, SEARCHED, DerivedLayer, DerivedRow
+from localrag.prepare.layers import LAYERS, SEARCHED, DerivedLayer, DerivedRow, FoundText
 from localrag.prepare.preparing import PHASES, LayerReport, Listener, prepare
-from localrag.prepare.texts import FoundText
 from localrag.search.indexing.index import IndexState, index
-from localrag.search.indexing.state import vector_state
 from localrag.search.types import Filters, Query
+from localrag.search.units import vector_state
 from localrag.text.progress import Progress, ignore
 from localrag_indexes.errors import IndexingError
 from localrag_indexes.manifest import current
@@ -508,7 +511,7 @@ class Optimising(Evaluating):
         return f"{len(first.candidates)} candidates, scores, refused proposals and calls are equal"
 
 
-def outcome(home: Path) -> Outcome:
+def outcome(home: Path) -> OptimisationOutcome:
     """The report of an optimisation."""
     found = RunFolder.of(Workspace.locate(home), "bench").outcome()
     assert found is not None

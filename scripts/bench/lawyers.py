@@ -33,13 +33,13 @@ from bench.rates import latency, rate
 
 from localrag.answer.extractive import Quotations, quotations
 from localrag.corpus.types import Locator
-from localrag.search import written as follow_up
-from localrag.search.lexical import lexical
+from localrag.methods.extractive import search_written
+from localrag.search import query as follow_up
 from localrag.search.pipeline import Retriever
+from localrag.search.query import NO_LAWS, OrdersUnder, Rewritten
+from localrag.search.ranking import lexical
 from localrag.search.reading import Retrieval
-from localrag.search.scope import NO_LAWS, OrdersUnder
 from localrag.search.types import Query, WrittenSearch
-from localrag.search.written import Rewritten, search_written
 
 QUESTIONS = REPOSITORY / "tests" / "localrag" / "lawyers" / "questions"
 ASKED = QUESTIONS.parent / "asked"
@@ -52,26 +52,26 @@ PARTS: tuple[tuple[str, str, Callable[..., Any]], ...] = (
     ("everyday words", "localrag.search.reading.wordings", lambda *_: ()),
     (
         "predicted questions, searched",
-        "localrag.search.lexical.lexical",
+        "localrag.search.ranking.lexical",
         lambda store, index, query, wordings=(), _=None: lexical(store, index, query, wordings),
     ),
     ("the same, read", "localrag.answer.support.predicted_questions", lambda _: ()),
     ("penalties", "localrag.search.reading.penalty_asked", lambda *_: None),
-    ("what fills in", "localrag.search.orders.Filler.links", lambda *_: []),
+    ("what fills in", "localrag.search.edges.Filler.links", lambda *_: []),
     ("figures", "localrag.search.reading.figure_asked", lambda *_: None),
     ("references", "localrag.search.edges.neighbours", lambda *_: {}),
     ("another provision second", "localrag.answer.extractive._spread", list),
     (
         "questions before",
-        "localrag.search.written.rewritten",
+        "localrag.search.query.rewritten",
         lambda text, *_: Rewritten(text),
     ),
     (
         "captions weighed",
-        "localrag.search.lexical.weigh",
+        "localrag.search.ranking.weigh",
         lambda matches, *_: {unit: match.score for unit, match in matches.items()},
     ),
-    ("meaning", "localrag.search.dense.Dense.search", lambda *_: {}),
+    ("meaning", "localrag.search.ranking.Dense.search", lambda *_: {}),
 )
 
 

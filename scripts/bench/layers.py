@@ -45,9 +45,15 @@ from localrag.methods.catalogue import Case
 from localrag.methods.multihop import answer_from_texts, decompose, in_turn
 from localrag.methods.toolkit import Toolkit
 from localrag.prepare.index import index_layers
-from localrag.prepare.layers import DECONTEXTUALIZED, QUESTIONS, SENTENCES, DerivedLayer, digest
+from localrag.prepare.layers import (
+    DECONTEXTUALIZED,
+    QUESTIONS,
+    SENTENCES,
+    DerivedLayer,
+    LayerText,
+    digest,
+)
 from localrag.prepare.preparing import prepare
-from localrag.prepare.texts import LayerText
 from localrag.search.types import Filters, Query
 from localrag.text.progress import ignore
 

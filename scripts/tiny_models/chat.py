@@ -22,6 +22,12 @@ TEMPLATE = (
 )
 """The format of Qwen3 without its tools."""
 
+RERANKING = (
+    "<|im_start|>system\nyes or no?<|im_end|>\n<|im_start|>user\n<Query>: {query}\n"
+    "<Document>: {document}<|im_end|>\n<|im_start|>assistant\n<think>\n\n</think>\n\n"
+)
+"""The form of the template of Qwen3-Reranker, in short."""
+
 _WORDS = (
     "the", " the", "法", "条", "第", "の", "は", "に", "を", "が", "。", "、", "です", "ます",
 )  # fmt: skip
@@ -82,6 +88,7 @@ def write_chat_gguf(
     add_bos: bool = False,
     shape: Shape = Shape(),
     markers: Markers = CHATML,
+    pooling: Literal["", "LAST", "RANK"] = "",
 ) -> None:
     """Write a model with a vocabulary of 256 bytes, a few words and control tokens.
 
@@ -94,8 +101,11 @@ def write_chat_gguf(
         add_bos: whether its tokenizer puts its first token before a text.
         shape: its sizes.
         markers: its control tokens.
+        pooling: ``LAST`` for an embedder with the vector of the last token, ``RANK`` for a reranker
+            with the labels yes and no and a template.
     """
-    _write(path, architecture, byte_vocabulary(markers), context, seed, template, add_bos, shape)
+    vocabulary = byte_vocabulary(markers)
+    _write(path, architecture, vocabulary, context, seed, template, add_bos, shape, pooling)
 
 
 def write_chat_gguf_with_vocabulary(path: Path, vocabulary: Path, template: Path) -> None:
@@ -175,8 +185,10 @@ def _write(
     template: str | None,
     add_bos: bool,
     shape: Shape,
+    pooling: Literal["", "LAST", "RANK"] = "",
 ) -> None:
     import gguf
+    import numpy as np
 
     writer = gguf.GGUFWriter(path, architecture)
     writer.add_name(f"tiny {architecture}")
@@ -203,7 +215,14 @@ def _write(
     writer.add_add_bos_token(add_bos)
     if template is not None:
         writer.add_chat_template(template)
+    if pooling:
+        writer.add_pooling_type(gguf.PoolingType[pooling])
     _add_tensors(writer, architecture, len(vocabulary.tokens), seed, shape)
+    if pooling == "RANK":
+        writer.add_classifier_output_labels(["yes", "no"])
+        writer.add_string("tokenizer.chat_template.rerank", RERANKING)
+        head = np.random.default_rng(seed + 1).standard_normal((2, shape.width), dtype=np.float32)
+        writer.add_tensor("cls.output.weight", head * np.float32(0.1))
     writer.write_header_to_file()
     writer.write_kv_data_to_file()
     writer.write_tensors_to_file()
@@ -242,3 +261,45 @@ def _add_tensors(
         matrix(block + "ffn_gate", shape.feed_forward, shape.width)
         matrix(block + "ffn_up", shape.feed_forward, shape.width)
         matrix(block + "ffn_down", shape.width, shape.feed_forward)
+
+
+_IN_TRANSFORMERS = {
+    "token_embd": "embed_tokens", "output_norm": "norm", "attn_norm": "input_layernorm",
+    "ffn_norm": "post_attention_layernorm", "attn_output": "self_attn.o_proj",
+    "ffn_gate": "mlp.gate_proj", "ffn_up": "mlp.up_proj", "ffn_down": "mlp.down_proj",
+    **{f"attn_{one}": f"self_attn.{one}_proj" for one in "qkv"},
+    **{f"attn_{one}_norm": f"self_attn.{one}_norm" for one in "qk"},
+}  # fmt: skip
+"""Parts of a layer in GGUF files, and their names in transformers."""
+
+
+def qwen3_model(path: Path) -> Any:
+    """The transformer in a GGUF file of `write_chat_gguf`, as `transformers.Qwen3Model`."""
+    import gguf
+    import numpy as np
+    import torch
+    from transformers import Qwen3Config, Qwen3Model
+
+    header = read_header(path)
+    # Its arguments are not typed.
+    make: Any = Qwen3Config
+    config = make(
+        vocab_size=header.number("vocab_size"),
+        hidden_size=header.number("embedding_length"),
+        intermediate_size=header.number("feed_forward_length"),
+        num_hidden_layers=header.number("block_count"),
+        num_attention_heads=header.number("attention.head_count"),
+        num_key_value_heads=header.number("attention.head_count_kv"),
+        head_dim=header.number("attention.key_length"),
+        rope_parameters={"rope_type": "default", "rope_theta": 1e6},
+        rms_norm_eps=1e-6,
+    )
+    weights = {}
+    for tensor in gguf.GGUFReader(path).tensors:
+        *place, part, kind = tensor.name.replace("blk.", "layers.").split(".")
+        if part in _IN_TRANSFORMERS:
+            name = ".".join((*place, _IN_TRANSFORMERS[part], kind))
+            weights[name] = torch.from_numpy(np.array(tensor.data))
+    model: Any = Qwen3Model(config)
+    model.load_state_dict(weights)
+    return model.eval()

@@ -22,6 +22,7 @@ from localrag_indexes.errors import (
 from localrag_indexes.manifest import IndexManifest
 
 from ..patience import PATIENCE, wait_for
+from ..rows import each
 
 ANALYZER = Analyzer()
 ATTRIBUTES = ["law", "date"]
@@ -163,7 +164,7 @@ def test_an_unknown_attribute_is_refused(index: BM25Index) -> None:
         index.search(["灯火"], 5, where={"colour": ["red"]})
 
 
-@pytest.mark.parametrize(
+@each(
     "terms",
     [[], [""], ["body:灯火 OR *"], ["\x1f"], ["x" * 100_000], ["[bold]", "\\", '"', "(", "NOT"]],
 )
@@ -395,9 +396,7 @@ def test_a_manifest_of_something_else_is_refused(
         BM25Index.open(folder, analyzer=ANALYZER.id)
 
 
-@pytest.mark.parametrize(
-    "content", [b"", b"{", b"[]", b"null", b"\xff\xfe", b"{}", b'{"format":1}']
-)
+@each("content", [b"", b"{", b"[]", b"null", b"\xff\xfe", b"{}", b'{"format":1}'])
 def test_a_manifest_that_is_none_is_damage(tmp_path: Path, content: bytes) -> None:
     (tmp_path / "manifest.json").write_bytes(content)
     with pytest.raises(IndexDamaged, match="is not a manifest"):

@@ -9,6 +9,8 @@ import pytest
 
 from localrag_indexes.manifest import current, new_generation
 
+from ..rows import each
+
 
 def build(root: Path, text: str) -> None:
     with new_generation(root) as folder:
@@ -61,7 +63,7 @@ def test_a_pointer_to_nowhere_is_no_generation(tmp_path: Path, pointer: str) -> 
     assert current(root) is None
 
 
-@pytest.mark.parametrize("damage", [b"\xff\xfe\x00", b"", b"g-0123456789ab\n", b"xx"])
+@each("damage", [b"\xff\xfe\x00", b"", b"g-0123456789ab\n", b"xx"])
 def test_a_damaged_pointer_costs_no_generation(tmp_path: Path, damage: bytes) -> None:
     build(tmp_path, "一")
     (tmp_path / "g-0123456789ac.new").mkdir()

@@ -5,8 +5,7 @@ import os
 import pytest
 
 from localrag_indexes.errors import IndexMissing
-from localrag_indexes.outcome import WorkFailed, outcome
-from localrag_indexes.parallel import ProcessPool
+from localrag_indexes.parallel import ProcessPool, WorkFailed, outcome
 
 
 class _UnpicklableError(Exception):

@@ -15,6 +15,8 @@ from localrag.corpus.workspace import Workspace
 from localrag.ops.conversations.store import Conversations
 from localrag.search.types import Query
 
+from ..rows import each
+
 pytestmark = pytest.mark.skipif(os.name == "nt", reason="modes of POSIX")
 
 Cli = Callable[..., Any]
@@ -109,7 +111,7 @@ def test_a_corpus_can_be_shared(cli: Cli, sample: Path) -> None:
     assert modes(sample) == {}
 
 
-@pytest.mark.parametrize("content", [b"", b"[workspace", b'[workspace]\nreaders = "all"', b"\xff"])
+@each("content", [b"", b"[workspace", b'[workspace]\nreaders = "all"', b"\xff"])
 def test_settings_that_name_no_readers_share_nothing(tmp_path: Path, content: bytes) -> None:
     (tmp_path / "localrag.toml").write_bytes(content)
     assert readers(tmp_path / "localrag.toml") == "owner"

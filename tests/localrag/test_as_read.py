@@ -10,7 +10,7 @@ from localrag.corpus.store import CorpusStore
 from localrag.corpus.workspace import Workspace
 from localrag.errors import NotFoundError
 from localrag.page.markdown import markdown
-from localrag.page.provision import looked_up_blocks
+from localrag.page.provision import filed_provisions
 from localrag.search.provision import LookedUp, show
 
 LAW = "598AC0000000008"
@@ -96,7 +96,7 @@ def test_words_that_do_not_stand_there_are_told_and_never_replaced(store: Corpus
     view = show(store, "凧揚法1条2項", as_read_by="凧揚法2条")
     text = view.as_read
     assert text is not None
-    written = markdown(looked_up_blocks(store, LookedUp((view,))))
+    written = markdown(filed_provisions(store, LookedUp((view,))))
     assert "**Made by code, not the text of a law" in written
     assert "## Replacements not made\n\n- 「府」→「市」" in written
     assert text.text == show(store, "凧揚法1条2項").passage.text

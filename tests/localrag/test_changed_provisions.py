@@ -14,6 +14,8 @@ from localrag.corpus.readers.statutes_json import statute_document
 from localrag.law.names import LawNames
 from localrag.law.references import extract_references
 
+from ..rows import each
+
 Cli = Callable[..., Any]
 LAW = "599AC0000000001"
 CLAIM = (
@@ -83,7 +85,7 @@ def changed(*sentences: str) -> list[str]:
     return [of.target.path for of in extract_references(document, names) if of.kind == CHANGES]
 
 
-@pytest.mark.parametrize(
+@each(
     ("sentence", "places"),
     [
         ("第三条の規定の適用については、当分の間、同条中「五」とあるのは「三」とする。", ["3"]),

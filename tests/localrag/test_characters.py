@@ -13,7 +13,7 @@ from localrag.law.names import LawNames
 from localrag.law.typed import read_headings, read_part, short_citations, written_out
 from localrag.ops.batch.options import plain_label, read_options
 from localrag.search.question.as_of import state_asked
-from localrag.search.question.english_citations import english_citations, english_places
+from localrag.search.question.everyday import english_citations, english_places
 from localrag.search.question.laws import laws_named
 from localrag.search.search import Titles
 from localrag.text import dates, quantities
@@ -21,6 +21,7 @@ from localrag.text.dates import may_be_same_number
 from localrag_indexes.analysis import Analyzer
 from localrag_indexes.analysis.normalize import letters_of, normalize, parse_numeral, without_blanks
 
+from ..rows import each
 from .ferries import law_xml
 
 ID = "599AC0000000002"
@@ -155,7 +156,7 @@ READERS: dict[str, tuple[str, Callable[[str], object]]] = {
 }
 
 
-@pytest.mark.parametrize("reader", READERS)
+@each("reader", READERS)
 def test_every_reader_reads_every_character(reader: str) -> None:
     text, read = READERS[reader]
     meant = read(text)
@@ -163,7 +164,7 @@ def test_every_reader_reads_every_character(reader: str) -> None:
     assert {ascii(other): read(other) for other in _dressed(text) if read(other) != meant} == {}
 
 
-@pytest.mark.parametrize("character", [*INVISIBLE, *SELECTORS])
+@each("character", [*INVISIBLE, *SELECTORS])
 def test_a_citation_stands_where_the_text_has_it(character: str) -> None:
     text = character.join(f"人は、{TITLE}第二条の二第一項により")
     (cited,) = find_citations(text)

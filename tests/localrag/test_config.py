@@ -12,6 +12,8 @@ from localrag.corpus import config
 from localrag.corpus.workspace import Workspace, change_setting
 from localrag.errors import ConfigError, UsageError
 
+from ..rows import each
+
 
 @pytest.fixture
 def workspace(home: Path) -> Workspace:
@@ -55,7 +57,7 @@ def test_explain_names_the_source_of_every_value(
     assert all(setting.help for setting in found.values())
 
 
-@pytest.mark.parametrize(
+@each(
     ("text", "message"),
     [
         ("[retrieval]\nkk = 3\n", r"no setting 'retrieval\.kk'.*Did you mean 'retrieval\.k'"),
@@ -121,11 +123,10 @@ def test_workers_zero_means_all_processors() -> None:
 def test_the_template_shows_every_setting_with_its_default(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, code: str
 ) -> None:
-    monkeypatch.setattr(language, "_catalogue", language._catalogue)
     monkeypatch.delenv("LOCALRAG_INGEST__WORKERS", raising=False)
-    language.use(code)
     workspace = Workspace.locate(tmp_path / code)
-    workspace.init()
+    with language.using(code):
+        workspace.init()
     template = workspace.settings.read_text(encoding="utf-8")
     assert ("設定" in template) == (code == "ja")
     shown = re.sub(r"(?m)^#(\w+ = )", r"\1", template)

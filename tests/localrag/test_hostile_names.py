@@ -19,6 +19,8 @@ from localrag.ops.conversations.export import export
 from localrag.ops.conversations.store import Conversations
 from localrag.text.harmless import harmless, json_text, one_line
 
+from ..rows import each
+
 Cli = Callable[..., Any]
 
 ACTS = "\n\r\x0b\x0c\x1b\x85\u2028\u2029\u202e\u2066\u200b\u200f\u2060\ufeff\xad"
@@ -46,7 +48,7 @@ def unsafe(text: str) -> set[str]:
     return found | {line for line in text.split("\n") if line.startswith(FORGED[:6])}
 
 
-@pytest.mark.parametrize("char", ACTS)
+@each("char", ACTS)
 def test_every_such_character_is_shown(char: str) -> None:
     shown = one_line(f"a{char}b")
     assert len(shown) == 3 or shown == f"a<U+{ord(char):04X}>b"

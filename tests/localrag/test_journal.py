@@ -15,6 +15,7 @@ from localrag.errors import StorageError, WorkspaceError
 from localrag.language import N_
 
 from ..patience import PATIENCE
+from ..rows import each
 
 
 @dataclass(frozen=True)
@@ -63,7 +64,7 @@ def test_what_is_written_is_read(path: Path) -> None:
     assert [content.count(b"\n", 0, line.offset) for line in lines] == [0, 1, 2]
 
 
-@pytest.mark.parametrize("cut", [*range(0, 80, 7), 70_100])
+@each("cut", [*range(0, 80, 7), 70_100])
 def test_a_line_cut_anywhere_is_told_and_dropped(path: Path, cut: int) -> None:
     with journal(path) as opened:
         for text in ("a", "b", "c" * 70_000, "d"):
@@ -83,7 +84,7 @@ def test_a_line_cut_anywhere_is_told_and_dropped(path: Path, cut: int) -> None:
     assert not reader.torn or len(rows(path)) == whole.count(b"\n") + 1
 
 
-@pytest.mark.parametrize(
+@each(
     "line",
     [b"nonsense", b"[]", b"{}", b'{"number": "x"}', b"\xff", b"[" * 100_000, b"", b'{"number": 1'],
 )

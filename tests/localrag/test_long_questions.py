@@ -11,6 +11,7 @@ from localrag.doors.session import Corpus
 from localrag.errors import LocalragError, UsageError
 
 from ..growth import assert_linear
+from ..rows import each
 
 SHAPES = {
     "brackets not closed": "（渡し舟法（第1条（",
@@ -30,7 +31,7 @@ def corpus(sample_home: Path) -> Iterator[Corpus]:
         yield opened
 
 
-@pytest.mark.parametrize("shape", SHAPES.values(), ids=SHAPES.keys())
+@each("shape", SHAPES.values())
 def test_a_long_question_takes_linear_time(corpus: Corpus, shape: str) -> None:
     numbers = count()
 
@@ -41,7 +42,7 @@ def test_a_long_question_takes_linear_time(corpus: Corpus, shape: str) -> None:
     assert_linear(work, 2_000)
 
 
-@pytest.mark.parametrize("shape", SHAPES.values(), ids=SHAPES.keys())
+@each("shape", SHAPES.values())
 def test_a_long_citation_takes_linear_time(corpus: Corpus, shape: str) -> None:
     numbers = count()
 

@@ -6,6 +6,8 @@ import pytest
 from localrag.corpus.workspace import Workspace
 from localrag.errors import StorageError, UsageError, WorkspaceError
 
+from ..rows import each
+
 
 def test_home_argument_wins_over_environment(tmp_path: Path, home: Path) -> None:
     assert Workspace.locate(tmp_path / "other").home == tmp_path / "other"
@@ -44,7 +46,7 @@ def test_a_folder_that_cannot_be_made_is_a_storage_error(tmp_path: Path) -> None
         Workspace.locate(tmp_path / "file" / "home").init()
 
 
-@pytest.mark.parametrize(
+@each(
     "name",
     [
         "",
@@ -67,7 +69,7 @@ def test_names_that_are_paths_or_tricks_are_refused(home: Path, name: str) -> No
         Workspace.locate().corpus(name)
 
 
-@pytest.mark.parametrize("name", ["main", "法令", "laws-2025", "v1.2_a", "0"])
+@each("name", ["main", "法令", "laws-2025", "v1.2_a", "0"])
 def test_ordinary_names_are_taken(home: Path, name: str) -> None:
     paths = Workspace.locate().corpus(name)
     assert paths.store == home / "corpora" / name / "corpus.sqlite"

@@ -15,7 +15,7 @@ from localrag_tui.work.engine import Engine
 
 ACT = "599AC0000000001"
 NOW = "水位又は風速が政令で定める基準"
-TODAY, THEN = "2026-04-01 時点", "2020-04-01 時点（2026-04-01 から別の条文）"
+TODAY, THEN = "2026-04-01 施行", "2020-04-01 施行（2026-04-01 から別の条文）"
 
 
 async def set_day(pilot, until, typed):

@@ -12,7 +12,7 @@ import pytest
 from printed_pages import PrintedPages
 from tiny_models.full_size import Shape
 
-from localrag.ops.bundle.make import Contents
+from localrag.ops.bundle.make import BundleContents
 
 from ..patience import PATIENCE
 from ..tiny_bundle import make_bundle
@@ -28,14 +28,14 @@ RUNS = {
     "readers": [],
     "references": ["--all-laws"],
     "ocr": ["--pages=1", "--only=60 dpi", "--lines=2"],
-    "changed_provisions": ["--sample=2"],
+    "changed_provisions": ["--sample=2", "--kind=requires"],
     "jlawcite_edges": ["--draw=1"],
     "jsquad": ["--limit=2"],
     "delegated_rules": ["--show"],
     "lawyers": ["--parts", "--questions={lawyers}"],
     "multihop": [],
     "sentences": [],
-    "size": [],
+    "size": ["--repository={rooms}"],
     "pdf_text": ["--files=2", "--misses"],
     "provision_recall": ["--misses", "--all-laws"],
     "spoiled_claims": ["--misses"],
@@ -59,6 +59,8 @@ RUNS = {
     "legal_check": ["--misses", "--pages=1"],
     "fact_check": ["--misses", "--sentences=9"],
     "cited_first": ["--laws=2", "--count=2", "--misses"],
+    "pending": ["--laws=1", "--memos=2", "--citations=4"],
+    "affected": ["--count=5", "--citing=20"],
     "defined_terms": ["--count=5", "--without", "--misses"],
     "hops": [],
     "typed_citations": ["--count=3", "--misses"],
@@ -87,7 +89,8 @@ RUNS = {
     "kill batch": ["--rounds=1", "--size=3"],
     "kill evaluation": ["--rounds=1", "--size=4"],
     "kill optimisation": ["--rounds=1", "--size=4", "--calls=6"],
-    "incremental": ["--laws=3", "--questions=1"],
+    "incremental": ["--laws=3", "--questions=1", "--workers=1"],
+    "laws_download": ["--laws=5", "--kills=1"],
     "flipped": ["--rounds=1", "--parts", "settings"],
     "full_disk": ["--rounds=1", "--jobs", "update"],
     "fuzz": ["--seconds=0.3", "--parsers", "settings", "--growth-to=4096"],
@@ -104,8 +107,9 @@ RUNS = {
         "--max-tokens=8",
         "--threads=1",
     ],
+    "served_vectors": ["{folder}", "{embedder}", "--texts=3"],
     "vector_index": ["--count=200", "--queries=5", "--dimension=8", "--only-ours"],
-    "wikipedia": ["--articles=20", "--kills=1"],
+    "wikipedia": ["--articles=20", "--kills=1", "--workers=1"],
     "model_shapes": ["--shape=qwen3-8b", "--prompt=32", "--generate=2"],
     "tui": ["--home={home}", "--runs=1", "first"],
     "word_files": ["--random=6"],
@@ -118,13 +122,43 @@ RUNS = {
 }
 MOST = {"hops": 8, "files": 66, "modules": 94}
 """Counts of `hops` for one question without a model; write lower ones here."""
+
+
+def at_most(printed: str) -> None:
+    """A question runs through no more than it did."""
+    counts = {name: int(n) for name, n in re.findall(r"(hops|files|modules) (\d+)", printed)}
+    assert {name for name, n in counts.items() if n > MOST[name]} == set()
+
+
+def write_rooms(folder: Path) -> Path:
+    """Three modules in three rooms, the same in each."""
+    code = "import re\n\n\nclass A:\n    def f(self):\n        # why\n        return 1\n"
+    for name in ("localrag/a.py", "localrag/room/b.py", "tui/c.py"):
+        path = folder / "rooms" / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(f'"""Two\nlines."""\n\n{code}', encoding="utf-8")
+    return folder / "rooms"
+
+
+def code_apart(printed: str) -> None:
+    """Code is counted apart from what explains it."""
+    rows = {line.split()[0]: line.split()[1:] for line in printed.splitlines()}
+    assert rows["localrag/room"] == ["1", "3", "2", "1", "1", "2", "2"]
+    assert rows["all"] == ["3", "9", "6", "3", "3", "2", "2"]
+    assert rows["A"] == ["3"]
+
+
+# What is asserted of the words of a benchmark, besides that there are some.
+PRINTED = {"hops": at_most, "size": code_apart}
 # What is made for the benchmarks whose arguments name it, from the fixtures and the work folder.
 MADE = {
     "chat": lambda request, _: request.getfixturevalue("tiny_chat"),
     "embedder": lambda request, _: request.getfixturevalue("tiny_encoder").gguf,
+    "folder": lambda request, _: request.getfixturevalue("tiny_encoder").sentence_transformers,
     "home": lambda request, _: request.getfixturevalue("sample_home"),
     "lawyers": lambda request, _: request.getfixturevalue("lawyers"),
-    "bundle": lambda _, work: make_bundle(work, Contents()),
+    "bundle": lambda _, work: make_bundle(work, BundleContents()),
+    "rooms": lambda _, work: write_rooms(work),
 }
 # What a benchmark needs that `make test` does not install.
 NEEDS = {"ray_batch": "ray"}
@@ -142,6 +176,8 @@ SMALLER = {
         "train_statute_lexical.PENALTIES": (1.0,),
         "bench.statute_lexical._DRAWS": 10,
     },
+    "kill add": {"bench.kill.WORKERS": 1},
+    "kill update": {"bench.kill.WORKERS": 1},
     # They are killed until a kill comes before the end: here it comes before the beginning.
     "kill embedding": {"random.Random.uniform": lambda _, first, end: first},
     "kill prepare": {"random.Random.uniform": lambda _, first, end: first},
@@ -155,6 +191,7 @@ SMALLER = {
         }
     },
     "legal_check": {
+        "bench.legal_check.WORKERS": 1,
         "bench.legal_check._SPOILED": dict.fromkeys(_WAYS, 1),
         "bench.legal_check._ITEMS": 2 * len(_WAYS),
         "bench.legal_check._PARAGRAPHS": 3,
@@ -189,14 +226,6 @@ def can_run(program: str) -> bool:
     return tried.returncode == 0
 
 
-def test_a_question_runs_through_no_more_than_it_did(monkeypatch, capsys):
-    monkeypatch.setattr(sys, "argv", ["hops.py"])
-    import_module("bench.hops").main()
-    printed = capsys.readouterr().out
-    counts = {name: int(n) for name, n in re.findall(r"(hops|files|modules) (\d+)", printed)}
-    assert {name for name, n in counts.items() if n > MOST[name]} == set()
-
-
 def test_every_benchmark_is_run():
     scripts = {path.stem for path in BENCHES.glob("*.py") if "__main__" in path.read_text()}
     assert scripts == {name.split()[0] for name in RUNS}
@@ -210,11 +239,13 @@ def test_it_runs(name, data, work, request, monkeypatch, capsys):
         request.getfixturevalue("small_disk")
     if name == "sockets" and not all(map(can_run, ("strace", "unshare"))):
         pytest.skip("needs strace, and the right to take a network away (Linux)")
-    if name in ("serve", "check_growth"):
+    if name in ("serve", "served_vectors", "check_growth", "laws_download"):
         request.getfixturevalue("loopback")
     monkeypatch.setenv("LOCALRAG_SHARED_DATA", str(data))
     # Without a vocabulary the models are small.
     monkeypatch.delenv("LOCALRAG_TEST_VOCABULARY", raising=False)
+    # Several processes would cost a second for each corpus.
+    monkeypatch.setattr("bench.corpora.WORKERS", 1)
     for constant, value in SMALLER.get(name, {}).items():
         monkeypatch.setattr(constant, value)
     script, *case = name.split()
@@ -226,23 +257,9 @@ def test_it_runs(name, data, work, request, monkeypatch, capsys):
         given.append(f"--work={work}")
     monkeypatch.setattr(sys, "argv", [str(path), *case, *given])
     assert not import_module(f"bench.{script}").main()
-    assert capsys.readouterr().out
-
-
-def test_size_counts_code_apart_from_what_explains_it(tmp_path, monkeypatch, capsys):
-    code = "import re\n\n\nclass A:\n    def f(self):\n        # why\n        return 1\n"
-    module = f'"""Two\nlines."""\n\n{code}'
-    for name in ("localrag/a.py", "localrag/room/b.py", "tui/c.py"):
-        path = tmp_path / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(module, encoding="utf-8")
-    monkeypatch.setattr(sys, "argv", ["size.py", f"--repository={tmp_path}"])
-    import_module("bench.size").main()
-    out = capsys.readouterr().out
-    rows = {line.split()[0]: line.split()[1:] for line in out.splitlines()}
-    assert rows["localrag/room"] == ["1", "3", "2", "1", "1", "2", "2"]
-    assert rows["all"] == ["3", "9", "6", "3", "3", "2", "2"]
-    assert rows["A"] == ["3"]
+    printed = capsys.readouterr().out
+    assert printed
+    PRINTED.get(name, len)(printed)
 
 
 def test_pdf_text_compares_files_with_their_web_pages(tmp_path, monkeypatch, capsys):

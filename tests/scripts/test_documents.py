@@ -3,8 +3,9 @@
 import re
 from pathlib import Path
 
-import pytest
 import tour
+
+from ..rows import each
 
 ROOT = Path(tour.__file__).parents[1]
 PAGES = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")])
@@ -13,14 +14,14 @@ TASKS = [
 ]
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+@each("page", PAGES)
 def test_links_lead_somewhere(page: Path) -> None:
     text = re.sub(r"```.*?```", "", page.read_text("utf-8"), flags=re.DOTALL)
     links = re.findall(r"\]\(([^)#:]+)(?:#[^)]*)?\)", text)
     assert [link for link in links if not (page.parent / link).exists()] == []
 
 
-@pytest.mark.parametrize("name", [name for name in TASKS if "README" not in name])
+@each("name", [name for name in TASKS if "README" not in name])
 def test_a_task_opens_with_a_command_and_its_output(name: str) -> None:
     first = (ROOT / name).read_text("utf-8").split("\n## ")[0].split("```console\n")[1]
     command, *output = first.split("```")[0].strip().splitlines()
@@ -28,7 +29,7 @@ def test_a_task_opens_with_a_command_and_its_output(name: str) -> None:
     assert any(line and not line.startswith("$ ") for line in output)
 
 
-@pytest.mark.parametrize("name", TASKS)
+@each("name", TASKS)
 def test_japanese_is_written_as_japanese(name: str) -> None:
     if "ja" not in Path(name).name and "/ja/" not in name:
         return

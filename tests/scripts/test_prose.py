@@ -7,6 +7,8 @@ from pathlib import Path
 import prose
 import pytest
 
+from ..rows import each
+
 PLAIN = "The reader opens the file. It has two pages."
 STILTED = "Whoever asks is told of which page the law stands on, and what is on it anew."
 LONG = "The reader opens " + "the file and " * 9 + "closes it."
@@ -59,7 +61,7 @@ def run(tree: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixtu
     return run
 
 
-@pytest.mark.parametrize(
+@each(
     ("words", "counts"),
     [
         (PLAIN, (9, 0, 0, 0)),

@@ -18,7 +18,7 @@ from localrag.corpus.workspace import Workspace
 from localrag.errors import ConfigError
 from localrag.language import N_, _, ngettext
 from localrag.text.harmless import cut, one_line
-from localrag_tui.screen import Dialogue, Kept, WorkbenchScreen
+from localrag_tui.screen import Dialogue, KeptState, WorkbenchScreen
 from localrag_tui.shell.bars import SCREENS
 from localrag_tui.shell.base import BaseApp, abridged
 from localrag_tui.shell.keys import key_of, needed, normal, spelled, usable
@@ -44,11 +44,7 @@ _MOST_WRONG_KEYS, _READ_WRONG_KEYS = 4, 30.0
 
 
 def run(workspace: Workspace, overrides: Mapping[str, object]) -> None:
-    """Open the workbench in the terminal until the user leaves it.
-
-    Raises:
-        Exception: the error that ended it; the terminal is restored first.
-    """
+    """Open the workbench in the terminal until the user leaves it. Raises `Exception`."""
     bench = Workbench(workspace, overrides)
     bench.run()
     if error := bench.broken:
@@ -78,16 +74,7 @@ def _commands() -> "type[Provider]":
 
 
 class Workbench(BaseApp):
-    """The application.
-
-    Args:
-        workspace: an existing workspace.
-        overrides: settings of the command line, by dotted key.
-        engine: answers questions; default: an engine in a process of its own.
-
-    Attributes:
-        keymap: usable keys of the settings, by action.
-    """
+    """The application; by default its engine, which answers questions, has its own process."""
 
     TITLE = "localrag"
     AUTO_FOCUS = None
@@ -150,7 +137,7 @@ class Workbench(BaseApp):
             if usable(keys) and not (id_ in first and needed(keys, ()))
         }
         self.set_keymap(self.keymap)
-        self._kept: dict[str, Kept] = {}
+        self._kept: dict[str, KeptState] = {}
         self._making_anew = asyncio.Lock()
         self._leaving_form: Screen[object] | None = None
 
@@ -188,12 +175,7 @@ class Workbench(BaseApp):
         return self.library_of(self.corpus)
 
     def library_of(self, corpus: str, day: str = "") -> "Library":
-        """A corpus, open for reading; it stays open.
-
-        Args:
-            corpus: its name.
-            day: ISO date of the law to read; "" for the day of the settings.
-        """
+        """A corpus, open for reading; `day` is an ISO date, or "" for the day of the settings."""
         from localrag_tui.library import Library
 
         def config() -> "Config":
@@ -208,7 +190,6 @@ class Workbench(BaseApp):
         return self._libraries[corpus, day]
 
     def config(self) -> "Config":
-        """The settings in force, with the chosen corpus, method and model."""
         chosen, config = self.memory.choices, self.settings.of(self.corpus)
         if chosen.method is not None:
             method = config.method.model_copy(update={"name": chosen.method})
@@ -242,10 +223,6 @@ class Workbench(BaseApp):
                 screen.show_day()
 
     def go(self, mode: str) -> AwaitMount:
-        """Go to a screen.
-
-        A notice sent before the screen is mounted may be lost.
-        """
         mounted = self.switch_mode(mode)
         if kept := self._kept.pop(mode, None):
             cast("WorkbenchScreen", self.screen).restore_soon(kept)
@@ -253,10 +230,7 @@ class Workbench(BaseApp):
         return mounted
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        """Refuse to leave a dialogue unanswered.
-
-        On its own screen the key of a screen is free for other actions.
-        """
+        """Refuse to leave a dialogue unanswered; on its own screen a screen's key is free."""
         if action in ("go", "jump", "jobs", "overview", "settings") and self.screen.is_modal:
             return False
         if action == "go" and parameters == (self.current_mode,):
@@ -285,7 +259,6 @@ class Workbench(BaseApp):
         self.push_screen(JumpDialogue(), show)
 
     def copy(self, text: str) -> None:
-        """Put a text into the clipboard of the terminal, and show it in a notice."""
         self.copy_to_clipboard(text)
         # A quotation ends with its citation.
         told = one_line(" ".join(text.split()))

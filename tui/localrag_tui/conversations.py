@@ -87,9 +87,7 @@ PAGE = 100
 class ConversationList(OptionList):
     """A list of conversations; the open one is marked.
 
-    Args:
-        in_view: id of the conversation on the screen below; 0 for none.
-        typed: takes typed text other than keys; called at once, to keep characters in order.
+    `typed` takes typed text at once, to keep characters in order.
     """
 
     class EndNear(Message):
@@ -126,12 +124,7 @@ class ConversationList(OptionList):
         return len(self._shown)
 
     def show(self, conversations: Sequence[Conversation], highlighted: int = 0) -> None:
-        """List other conversations.
-
-        Args:
-            conversations: in order.
-            highlighted: id to highlight; default: the open conversation, else the first.
-        """
+        """List other conversations; by default the open one, else the first, is highlighted."""
         self._shown = list(conversations)
         self.set_options(map(self._option, self._shown))
         ids = [conversation.id for conversation in conversations]
@@ -141,7 +134,6 @@ class ConversationList(OptionList):
         self.call_after_refresh(self._are_seen)
 
     def extend(self, conversations: Sequence[Conversation]) -> None:
-        """Add conversations at the end, without those listed already."""
         known = {conversation.id for conversation in self._shown}
         further = [new for new in conversations if new.id not in known]
         self._shown += further

@@ -28,12 +28,7 @@ _EVERY = 0.1
 
 
 class JobView(Vertical):
-    """One job, followed to its end.
-
-    Args:
-        job: in any state.
-        full: whether to show the whole outcome, not one line.
-    """
+    """One job, followed to its end."""
 
     def __init__(self, job: Job, *, full: bool = False) -> None:
         super().__init__()

@@ -41,44 +41,27 @@ _PLACE = re.compile(r"第?[0-9０-９〇一二三四五六七八九十百千]|�
 
 @dataclass(frozen=True, slots=True)
 class Offer:
-    """A possible place.
-
-    Attributes:
-        title: the matching name, or the provision as printed.
-        note: title or number of the law, or id of the document.
-    """
+    """A possible place."""
 
     spot: Spot
-    title: str
-    note: str = ""
+    title: str  # the matching name, or the provision as printed
+    note: str = ""  # title or number of the law, or id of the document
     preview: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class PlacesFound:
-    """The result of a look-up.
-
-    Attributes:
-        certain: whether the first may be taken at once: one provision was cited.
-        cause, cure: why nothing was found, and the cure; empty otherwise.
-    """
+    """The result of a look-up."""
 
     offers: tuple[Offer, ...] = ()
-    certain: bool = False
-    cause: str = ""
+    certain: bool = False  # whether the first may be taken at once: one provision was cited
+    cause: str = ""  # cause, cure: why nothing was found, and the cure; empty otherwise
     cure: str = ""
     complete: bool = True
 
 
 def look_up(store: "CorpusStore", names: "LawNames", typed: str, law_id: str = "") -> PlacesFound:
-    """Find places by name.
-
-    Args:
-        store: the corpus.
-        names: its laws.
-        typed: a citation, a law's name or number, a subject, a title, an id; or a part of a name.
-        law_id: the open law, for a bare 第三条.
-    """
+    """Find places by a citation, a law's name or number, a subject, a title, or part of a name."""
     typed = typed.strip()
     if not typed or len(typed) > _LONGEST:
         return PlacesFound()
@@ -186,7 +169,7 @@ def _cause(store: "CorpusStore", missing: "Resolution") -> str:
     date = store.document(missing.nearest[0].law_id).metadata.get("date", "")
     if not date:
         return _("{provision} is not in the text.").format(provision=missing.text)
-    return _("{provision} is not in the text as of {date}.").format(
+    return _("{provision} is not in the text in force from {date}.").format(
         provision=missing.text, date=date
     )
 
@@ -203,11 +186,7 @@ def _distinct(offers: Iterable[Offer]) -> list[Offer]:
 
 
 class Finder(Vertical):
-    """Finds a place; only the result of the newest text is shown.
-
-    Attributes:
-        law_id: the open law, for places without a law; "" for none.
-    """
+    """Finds a place, in the open law by default; shows only the result of the newest text."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("down", "next", N_("Next"), id="jump.next", show=False),
@@ -227,7 +206,7 @@ class Finder(Vertical):
         text: str
 
     @dataclass
-    class Looked(Message):
+    class Previewed(Message):
         """Another offer is highlighted, or none."""
 
         offer: Offer | None
@@ -293,7 +272,7 @@ class Finder(Vertical):
     def _highlighted(self, event: OptionList.OptionHighlighted) -> None:
         event.stop()
         assert isinstance(event.option, Valued)
-        self.post_message(self.Looked(event.option.value))
+        self.post_message(self.Previewed(event.option.value))
 
     def action_next(self) -> None:
         """Highlight the next offer; with nothing typed, leave the field."""
@@ -331,7 +310,7 @@ class Finder(Vertical):
         # missing provision.
         offers.highlighted = 0 if found.certain else None
         if offers.highlighted is None:
-            self.post_message(self.Looked(None))
+            self.post_message(self.Previewed(None))
 
     def _choose(self, offer: Offer) -> None:
         self.post_message(self.Chosen(offer.spot))
@@ -354,10 +333,7 @@ def _shown(offer: Offer) -> Content:
 
 
 class JumpDialogue(Dialogue):
-    """Returns the chosen `Spot`.
-
-    A place without a law belongs to the open law on the screen below.
-    """
+    """Returns the chosen `Spot`; a place without a law belongs to the open law below."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         # The field takes Enter, too, but shows nothing in the footer.
@@ -375,8 +351,8 @@ class JumpDialogue(Dialogue):
     def on_mount(self) -> None:
         self.query_one(Input).focus()
 
-    @on(Finder.Looked)
-    def _preview(self, event: Finder.Looked) -> None:
+    @on(Finder.Previewed)
+    def _preview(self, event: Finder.Previewed) -> None:
         text = event.offer.preview if event.offer else ""
         preview = self.query_one("#preview", Paragraph)
         preview.set_class(bool(text), "-filled")

@@ -35,13 +35,7 @@ _Stamp = tuple[tuple[int, int] | None, ...]
 class Settings:
     """The settings of a workspace and of the command line, read again when a file changes.
 
-    Args:
-        workspace: the workspace.
-        overrides: settings of the command line, by dotted key.
-        tell: shows an error; the last valid settings stay in force.
-
-    Raises:
-        ConfigError: they are invalid from the beginning.
+    `tell` shows an error; the last valid settings stay in force.
     """
 
     def __init__(
@@ -58,7 +52,6 @@ class Settings:
         self._told = ""
 
     def of(self, corpus: str = "") -> Config:
-        """The settings of a corpus, or of the workspace."""
         stamp = self._stamp(corpus)
         if self._stamps.get(corpus) != stamp:
             self._stamps[corpus] = stamp
@@ -94,27 +87,22 @@ _Whole = Annotated[int, Field(ge=0, le=_LARGEST)]
 
 
 class Choices(BaseModel):
-    """The choices for the next start.
-
-    Attributes:
-        language, theme: of the interface; "" for none chosen.
-        corpus, method, model: as in the settings; None leaves them to the settings.
-        conversation: the open one; 0 for a new one.
-        reading: open panes of the Read screen by corpus: document and place in its text.
-    """
+    """The choices for the next start."""
 
     model_config = ConfigDict(extra="ignore", frozen=True)
 
-    language: _Text = ""
+    language: _Text = ""  # language, theme: of the interface; "" for none chosen
     theme: _Text = ""
     mode: _Text = ""
+    # corpus, method, model: as in the settings; None leaves them to the settings
     corpus: _Text | None = None
     method: _Text | None = None
     model: _Text | None = None
-    conversation: _Whole = 0
+    conversation: _Whole = 0  # the open one; 0 for a new one
     asked_of: Filters = Filters()
     search: _Text = ""
     filters: Filters = Filters()
+    # open panes of the Read screen by corpus: document and place in its text
     reading: dict[_Text, tuple[tuple[_Text, _Whole], ...]] = {}
 
     @field_validator("filters", "asked_of")
@@ -204,10 +192,9 @@ T = TypeVar("T")
 
 
 class Library:
-    """One corpus, open for reading; no call blocks the event loop.
+    """One corpus, open for reading; no call blocks the event loop, and calls do not wait in turn.
 
-    Reading and searching do not wait for each other. The first call that needs a file raises the
-    error of opening it, as `localrag.doors.session.Corpus` does.
+    The first call that needs a file raises the error of opening it.
     """
 
     def __init__(self, workspace: Workspace, corpus: str, config: Callable[[], "Config"]) -> None:
@@ -236,11 +223,7 @@ class Library:
         return await self._run(self._reading, self._ready(self._read, work))
 
     async def require_documents(self) -> None:
-        """Make sure the corpus has documents.
-
-        Raises:
-            NotFoundError: it is empty or missing.
-        """
+        """Make sure the corpus has documents. Raises `NotFoundError` if it is empty or missing."""
         if not await self.read(lambda store: store.extent().documents):
             words = _("The corpus {corpus} has no documents yet.").format(corpus=self.corpus)
             raise NotFoundError(words, palette(_("Add documents")))
@@ -252,7 +235,6 @@ class Library:
         return await self._run(self._searching, work)
 
     async def close(self) -> None:
-        """Close the corpus after the calls under way."""
         await self._run(self._reading, self._read.close)
         await self._run(self._searching, self._searched.close)
         self._closed = True
@@ -298,10 +280,7 @@ class Library:
 
 
 class Keeper:
-    """The conversations of a workspace, opened by the first call.
-
-    Every call raises the errors of `Conversations.open`; after `close`, a `StoreError`.
-    """
+    """The conversations of a workspace, opened by the first call; no call works after `close`."""
 
     def __init__(self, workspace: Workspace) -> None:
         self._workspace = workspace
@@ -320,7 +299,6 @@ class Keeper:
         )
 
     async def close(self) -> None:
-        """Close the file after the calls under way."""
         if self._closed:
             return
         self._closed = True

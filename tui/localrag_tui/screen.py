@@ -29,14 +29,10 @@ def bench_of(part: MessagePump) -> "Workbench":
 
 
 @dataclass
-class Kept:
-    """The contents of a screen, for its successor in another language.
+class KeptState:
+    """The contents of a screen, for its successor in another language."""
 
-    Attributes:
-        typed: text by the id of its field.
-    """
-
-    typed: dict[str, str] = field(default_factory=dict)
+    typed: dict[str, str] = field(default_factory=dict)  # text by the id of its field
     spot: Spot | None = None
     more: object = None
 
@@ -79,7 +75,7 @@ class WorkbenchScreen(_Ours[None]):
     MODE: ClassVar[str] = ""
     """The name of the screen in `Workbench`."""
 
-    _awaited: Kept | None = None
+    _awaited: KeptState | None = None
     """Contents to restore once all parts are there."""
 
     def compose(self) -> ComposeResult:
@@ -100,27 +96,27 @@ class WorkbenchScreen(_Ours[None]):
         bench = self.bench
         self.query_one(TopBar).show_day(bench.settings.of(bench.corpus).retrieval.as_of)
 
-    def kept(self) -> Kept:
+    def kept(self) -> KeptState:
         """Typed text and open place, for the next screen."""
         if self._awaited is not None:
             return self._awaited
         fields = {field.id: field.value for field in self.query(Input) if field.id}
         areas = {area.id: area.text for area in self.query(TextArea) if area.id}
         spots = [getattr(pane, "spot", None) for pane in self.query("SourcePane")]
-        return Kept({**fields, **areas}, next(filter(None, spots), None))
+        return KeptState({**fields, **areas}, next(filter(None, spots), None))
 
     async def regain(self, more: object) -> None:
-        """Restore `Kept.more` of an earlier screen."""
+        """Restore `KeptState.more` of an earlier screen."""
 
     async def settle(self) -> None:
         """Wait until the work of the last keys is stored; called before leaving."""
 
-    def restore_soon(self, kept: Kept) -> None:
+    def restore_soon(self, kept: KeptState) -> None:
         """Restore the contents of an earlier screen once all parts are there."""
         self._awaited = kept
         self.run_worker(self._restore(kept))
 
-    async def _restore(self, kept: Kept) -> None:
+    async def _restore(self, kept: KeptState) -> None:
         await self.ready.wait()
         self._awaited = None
         for field_ in self.query(Input):
@@ -135,10 +131,7 @@ class WorkbenchScreen(_Ours[None]):
 
 
 class Dialogue(ModalScreen[object], _Ours[object]):
-    """A modal with one question; returns the choice, or None if it was closed.
-
-    Subclasses yield its parts in `body`; a box above the keys holds them.
-    """
+    """A modal with one question and the parts of `body`; returns the choice, or None if closed."""
 
     CSS_PATH = sheets("parts", "dialogues")
     # ModalScreen first: Textual takes the styles of the first base only.
@@ -177,7 +170,6 @@ class Dialogue(ModalScreen[object], _Ours[object]):
         return super().check_action(action, parameters)
 
     def complain(self, error: LocalragError) -> None:
-        """Show an error and its cure in the line ``problem``."""
         problem = self.query_one(".problem", Paragraph)
         problem.show(content(f"{error.cause}\n{cure_of(error)}".strip()))
         problem.add_class("-told")

@@ -11,7 +11,6 @@ from localrag.answer.types import Citation
 from localrag.errors import LocalragError
 from localrag.language import N_, _
 from localrag.search.question.everyday import EverydayWord
-from localrag.search.types import FOLLOW_UP
 from localrag.text.facts import Fact, FactKind
 from localrag.text.harmless import harmless, one_line
 
@@ -28,15 +27,6 @@ def flat(text: str) -> str:
     return one_line(_BREAKS.sub(" ", text.strip()))
 
 
-_STAGES = {
-    FOLLOW_UP: N_("question read"),
-    "resolve": N_("citations"),
-    "lexical": N_("words"),
-    "dense": N_("meaning"),
-    "fuse": N_("fused"),
-    "rerank": N_("reread"),
-    "expand": N_("expanded"),
-}
 _THOUSANDS = 10_000
 """From here short counts are in thousands."""
 
@@ -58,7 +48,7 @@ def looked_up(words: Iterable[EverydayWord]) -> list[str]:
 
 def stage(name: str) -> str:
     """The name of a stage."""
-    return _(_STAGES[name]) if name in _STAGES else one_line(wording.step(name))
+    return one_line(wording.step(name))
 
 
 def palette(*commands: str) -> str:

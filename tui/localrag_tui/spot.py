@@ -13,19 +13,14 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Spot:
-    """A place in a document.
-
-    Attributes:
-        start, end: span in its text, in characters, highlighted; empty if both are equal.
-        passage_id: the passage; "" for the passage at `start`.
-        state: the day (ISO) of the state it quotes; "" for the text shown now.
-    """
+    """A place in a document."""
 
     document_id: str
+    # start, end: span in its text, in characters, highlighted; empty if both are equal
     start: int = 0
     end: int = 0
-    passage_id: str = ""
-    state: str = ""
+    passage_id: str = ""  # the passage; "" for the passage at `start`
+    state: str = ""  # the day (ISO) of the state it quotes; "" for the text shown now
 
     @classmethod
     def of(cls, passage: "Passage") -> "Spot":
@@ -40,14 +35,10 @@ class Spot:
 
 @dataclass
 class OpenSpot(Message):
-    """Open a place: on a screen with a source pane there, else on the Read screen.
-
-    Attributes:
-        beside: whether to open it in two panes of the Read screen.
-    """
+    """Open a place: on a screen with a source pane there, else on the Read screen."""
 
     spot: Spot
-    beside: bool = False
+    beside: bool = False  # whether to open it in two panes of the Read screen
 
 
 _MOST = 200
@@ -56,20 +47,15 @@ _MOST = 200
 
 @dataclass(frozen=True, slots=True)
 class Visit:
-    """A visited place.
-
-    Attributes:
-        top: the first character in view on leaving; None before.
-        preview: whether it was only a preview, to be replaced by the next place.
-    """
+    """A visited place."""
 
     spot: Spot
     library: "Library"
-    top: int | None = None
-    preview: bool = False
+    top: int | None = None  # the first character in view on leaving; None before
+    preview: bool = False  # whether it was only a preview, to be replaced by the next place
 
 
-class History:
+class VisitHistory:
     """The visits of one pane, with the current one."""
 
     def __init__(self) -> None:
@@ -77,14 +63,6 @@ class History:
         self._at = -1
 
     def enter(self, spot: Spot, library: "Library", left_at: int, *, preview: bool = False) -> None:
-        """Go to a new place; the visits ahead are dropped.
-
-        Args:
-            spot: the new place.
-            library: its corpus.
-            left_at: the first character in view of the old place.
-            preview: see `Visit`. Going on from a preview makes it a visit.
-        """
         been = self._visits[: self._at + 1]
         here = been.pop() if been else None
         if here is not None and (here.spot, here.library) == (spot, library):
@@ -99,6 +77,5 @@ class History:
         return self._visits[to] if 0 <= to < len(self._visits) else None
 
     def step(self, by: int, left_at: int) -> None:
-        """Go to the visit of `ahead`; see `enter`."""
         self._visits[self._at] = replace(self._visits[self._at], top=left_at)
         self._at += by

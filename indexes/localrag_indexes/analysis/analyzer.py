@@ -31,20 +31,13 @@ _READINGS = 20
 
 
 class Morpheme(NamedTuple):
-    """A word of MeCab.
+    """A word of MeCab."""
 
-    Attributes:
-        surface: as written.
-        start, end: its span in the text.
-        kind: parts of speech, the general one first ("名詞-固有名詞-地名").
-        lemma: the dictionary form; the surface if UniDic does not have the word.
-    """
-
-    surface: str
-    start: int
+    surface: str  # as written
+    start: int  # start, end: its span in the text
     end: int
-    kind: str
-    lemma: str
+    kind: str  # parts of speech, the general one first ("名詞-固有名詞-地名")
+    lemma: str  # the dictionary form; the surface if UniDic does not have the word
 
 
 @cache
@@ -80,10 +73,7 @@ def morphemes(text: str) -> list[Morpheme]:
 
 
 def sounds(word: str) -> frozenset[str]:
-    """How a word can be read aloud, in katakana: 民放 is ミンポー, and less likely ミンホー.
-
-    Empty if UniDic does not have a piece of the word.
-    """
+    """How a word can be read aloud, in katakana: 民放 is ミンポー; may be empty."""
     read = set()
     for nodes in _tagger("").nbestToNodeList(word, _READINGS):
         pieces = [node.feature_raw.split(",") for node in nodes]
@@ -169,10 +159,9 @@ class Token:
 
 
 class Analyzer:
-    """Turns Japanese and English text into terms.
+    """Turns Japanese and English text into terms, the same in every process.
 
-    The same text gives the same terms in every process. `id` changes whenever the terms can, so
-    that an index of another analyzer is recognised.
+    `id` changes whenever the terms can, so that an index of another analyzer is recognised.
     """
 
     id = "ja-en/2"
@@ -267,7 +256,7 @@ def _canonical(kind: str, text: str) -> str:
 
 
 def highlight(text: str, query_terms: Collection[str]) -> list[tuple[int, int]]:
-    """Spans of `text` whose terms are in the query, in order; neighbours come as one span."""
+    """Spans of `text` with terms of the query, in order; neighbours come as one span."""
     spans: list[tuple[int, int]] = []
     for token in _tokens(text, frozenset(query_terms).__contains__):
         if spans and token.start <= spans[-1][1]:
@@ -281,8 +270,7 @@ def best_window(text: str, query_terms: Collection[str], size: int) -> tuple[int
     """Find the span of at most `size` characters with the most different query terms.
 
     Ties go to the span with most matches, then to the first. Spare room goes around the matches,
-    evenly. Without a match it is the beginning of the text. Words are looked for as written:
-    cutting a long text into words takes longer than the search.
+    evenly. Words are looked for as written: analysing a long text takes longer than the search.
     """
     if len(text) <= size:
         return 0, len(text)

@@ -87,10 +87,7 @@ def _common() -> tuple[re.Pattern[str], dict[str, str]]:
 
 
 def common(text: str) -> str:
-    """Return `text` with one form for each kind of punctuation, and ideographs for radicals.
-
-    No character is added or left out.
-    """
+    """Give each kind of punctuation one form, and radicals ideographs; no character is added."""
     pattern, forms = _common()
     return pattern.sub(lambda found: forms[found[0]], text)
 
@@ -102,7 +99,6 @@ def visible(text: str) -> str:
 
 @lru_cache(maxsize=4096)
 def _plain_cluster(cluster: str) -> str:
-    """The plain form of a character and its marks."""
     if len(cluster) > 1:
         marks = unicodedata.normalize("NFKC", cluster[1:])
         return unicodedata.normalize("NFC", _plain_cluster(cluster[0]) + marks)
@@ -201,12 +197,9 @@ _COUNTING = re.compile(
 
 
 class PlainText:
-    """A text in plain characters, and the way back.
+    """A text in plain characters (`text`), and the way back to the original.
 
-    Attributes:
-        original: as written.
-        text: the plain form.
-        offsets: for each character of `text` the original one, then the length of the original.
+    `offsets` has the original position of each character, then the length of the original.
     """
 
     __slots__ = ("offsets", "original", "text")
@@ -243,11 +236,9 @@ class PlainText:
         return first, until
 
     def place(self, position: int) -> int:
-        """The place in `text` for a place of the original."""
         return position if self.is_as_written else bisect_left(self.offsets, position)
 
     def written(self, start: int, end: int) -> str:
-        """The original text of a span of `text`."""
         return self.original[slice(*self.span(start, end))]
 
     def _replace(self, pattern: re.Pattern[str], written: Callable[[re.Match[str]], str]) -> None:
@@ -338,12 +329,10 @@ def compact(text: str) -> str:
 
 
 def normalize_with_offsets(text: str) -> tuple[str, Sequence[int]]:
-    """Normalise, and give the original character of each normalised one.
+    """Normalise, and give offsets: character i comes from the original at ``offsets[i]``.
 
-    Returns:
-        ``normalize(text)`` and offsets, one more than it has characters: character i comes from the
-        original at ``offsets[i]``; the last entry is ``len(text)``. Split characters (㍻
-        to 平成) and joined ones (ｶﾞ to ガ) share an offset: use `original_span`.
+    The last offset is ``len(text)``. Split characters (㍻ to 平成) and joined ones (ｶﾞ to ガ) share
+    an offset: use `original_span`.
     """
     normal = normalize(text)
     if normal == text:
@@ -444,10 +433,8 @@ def parse_numeral(text: str) -> int:
 
     It reads multiplicative kanji (三十六, 二千万), positional kanji (一九九一), zeros for skipped
     units (百〇九), formal kanji (`FORMAL_NUMERALS`), digits in any form (⑱), digits grouped by
-    commas, and mixtures (3億2千万, 7〇九).
-
-    Raises:
-        ValueError: the text is not exactly one numeral.
+    commas, and mixtures (3億2千万, 7〇九). Raises `ValueError` if the text is not exactly one
+    numeral.
     """
     digits = _GROUPED.sub(_without_commas, plain(text).translate(_SPELLINGS))
     digits = _ZEROS.sub(_without_skipped, digits)
@@ -462,11 +449,7 @@ def parse_numeral(text: str) -> int:
 
 
 def parse_year(text: str) -> int:
-    """Parse the year of an era; the first one is called 元年.
-
-    Raises:
-        ValueError: the text is no numeral.
-    """
+    """Parse the year of an era; the first one is called 元年. Raises `ValueError`."""
     return 1 if text == "元" else parse_numeral(text)
 
 
@@ -484,11 +467,7 @@ def in_digits(text: str) -> str:
 
 
 def to_kanji(number: int) -> str:
-    """Write a number the way statutes number their provisions: 36 is 三十六, 1000 is 千.
-
-    Raises:
-        ValueError: the number is negative or not below 10^16.
-    """
+    """Write a number below 10^16 the way statutes number provisions: 36 is 三十六, 1000 is 千."""
     if not 0 <= number < 10**16:
         raise ValueError(f"no kanji numeral for {number}")
     if number == 0:

@@ -24,20 +24,15 @@ _LENGTH_TOLERANCE = 1e-2
 
 @dataclass(frozen=True, slots=True)
 class VectorEntry:
-    """A text to index, embedded.
+    """A text to index, embedded."""
 
-    Attributes:
-        key: number of the passage, any 64-bit signed integer. A long passage has an entry for each
-            window.
-        digest: identifies the embedded text; all have the same length. Entries with the same digest
-            share the vector of the first.
-        vector: float32, shape ``(d,)``, of length 1.
-        attributes: values for filters, compared as strings; write dates as ISO dates.
-    """
-
+    # number of the passage, any 64-bit signed integer. A long passage has an entry for each window
     key: int
+    # identifies the embedded text; all have the same length. Entries with the same digest share the
+    # vector of the first
     digest: bytes
-    vector: "NDArray[np.float32]"
+    vector: "NDArray[np.float32]"  # float32, shape ``(d,)``, of length 1
+    # values for filters, compared as strings; write dates as ISO dates
     attributes: Mapping[str, str | int]
 
 
@@ -53,23 +48,15 @@ def build(
     on_progress: Callable[[int, int], None] | None = None,
     extra: Mapping[str, Any] | None = None,
 ) -> IndexManifest:
-    """Build an index of `entries` in an empty `folder`.
+    """Build an index of `entries`, read as a stream, in an empty `folder`.
 
-    Entries are read as a stream, and vectors are written at once. An interrupted build leaves a
-    folder without a manifest.
-
+    Vectors are written at once. An interrupted build leaves a folder without a manifest.
     `dimension` is the length of a vector, and `model` the id of the embedder, also for queries.
-    `attributes` names those for filters; an entry may miss some. If `previous` is an undamaged
-    index of this model, and it is cheaper, new vectors are added to a copy of its graph. With one
-    thread the same entries make the same graph. `on_progress` gets the vectors in the graph and
-    the vectors it will have. `extra` is kept in the manifest, beside ``model``, ``dimension`` and
-    ``vectors`` (how many).
-
-    Raises:
-        IndexNotWritten: the files cannot be written.
-        IndexTooLarge: the graph needs more memory than is free.
-        PackageMissing: numpy or hnswlib is not installed.
-        ValueError: a vector has another dimension, or its length is not 1.
+    `attributes` names those for filters; an entry may miss some. If it is cheaper, new vectors are
+    added to a copy of the graph of `previous`, an undamaged index of this model. With one thread
+    the same entries make the same graph. `on_progress` gets the vectors in the graph and the
+    vectors it will have. `extra` is kept in the manifest, beside ``model``, ``dimension`` and
+    ``vectors`` (how many). Raises `IndexNotWritten`, `IndexTooLarge` or `PackageMissing`.
     """
     layout.require("numpy")
     table = TableWriter(attributes)

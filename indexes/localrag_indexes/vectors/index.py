@@ -60,12 +60,7 @@ class Graph:
 
     @classmethod
     def load(cls, path: Path, dimension: int) -> Self:
-        """Read a file of `save`; the caller has checked its checksum.
-
-        Raises:
-            IndexDamaged: the file is no graph.
-            IndexTooLarge: memory ran out.
-        """
+        """Read a file of `save`; the caller has checked its checksum. Raises `IndexDamaged`."""
         native = _native(dimension)
         try:
             native.load_index(str(path))
@@ -87,13 +82,9 @@ class Graph:
         threads: int,
         on_progress: Callable[[int], None],
     ) -> None:
-        """Add the vectors at some places; labels count on from `count`.
+        """Add vectors, shape ``(n, d)``, at places, rows of it; labels count on from `count`.
 
-        `vectors` has shape ``(n, d)``, and `places` are rows of it. With one thread the result is
-        always the same.
-
-        Raises:
-            IndexTooLarge: memory ran out.
+        With one thread the result is always the same. Raises `IndexTooLarge` if memory ran out.
         """
         import numpy as np
 
@@ -115,11 +106,7 @@ class Graph:
             self._native.mark_deleted(label)
 
     def save(self, path: Path) -> None:
-        """Write the graph.
-
-        Raises:
-            IndexNotWritten: the disk is full.
-        """
+        """Write the graph. Raises `IndexNotWritten` if the disk is full."""
         self._native.save_index(str(path))
         if not path.exists() or path.stat().st_size != self._native.index_file_size():
             raise IndexNotWritten(path.parent, path.name)
@@ -127,12 +114,9 @@ class Graph:
     def nearest(
         self, vector: "NDArray[np.float32]", n: int, admitted: bytes | None
     ) -> "NDArray[np.int64] | None":
-        """Find the labels of the `n` nearest vectors, best first.
+        """Find the labels of the `n` nearest vectors to one of shape ``(d,)``, best first.
 
-        `vector` has shape ``(d,)``; `admitted` has 1 for each allowed label.
-
-        Returns:
-            None if the graph did not lead to as many.
+        `admitted` has 1 for each allowed label. None if the graph did not lead to as many.
         """
         import numpy as np
 
@@ -166,12 +150,7 @@ def memory_free() -> int:
 
 
 def check(count: int, dimension: int) -> None:
-    """Make sure that an index of this size can be built, before vectors are made for it.
-
-    Raises:
-        IndexTooLarge: it needs more memory than is free.
-        PackageMissing: numpy, or for a graph hnswlib, is not installed.
-    """
+    """Make sure that an index of this size fits, before its vectors are made."""
     layout.require("numpy")
     if count * dimension > layout.EXACT_NUMBERS:
         layout.require("hnswlib")
@@ -203,28 +182,19 @@ _TOGETHER = 512
 
 @dataclass(frozen=True)
 class VectorSearch:
-    """One search: the vectors, the query, and the rows that pass the filters.
+    """One search: the vectors, the query, and the rows passing the filters."""
 
-    Attributes:
-        vectors: shape ``(n, d)``.
-        table: of the rows.
-        query: shape ``(d,)``.
-        rows: which rows pass the filters; None for all.
-        places: the places of these rows, ascending; None for all.
-    """
-
-    vectors: "NDArray[np.float32]"
-    table: RowTable
-    query: "NDArray[np.float32]"
-    rows: "NDArray[np.bool_] | None"
-    places: "Places | None"
+    vectors: "NDArray[np.float32]"  # shape ``(n, d)``
+    table: RowTable  # of the rows
+    query: "NDArray[np.float32]"  # shape ``(d,)``
+    rows: "NDArray[np.bool_] | None"  # which rows pass the filters; None for all
+    places: "Places | None"  # the places of these rows, ascending; None for all
 
     @property
     def available(self) -> int:
         return len(self.vectors if self.places is None else self.places)
 
     def best(self, k: int, graph: "LabelledGraph | None") -> list[Scored]:
-        """Find the best `k` keys, by the graph if there is one."""
         n = _PER_KEY * k
         while True:
             found = None
@@ -249,7 +219,7 @@ class VectorSearch:
 
     @cached_property
     def _similarities(self) -> "NDArray[np.float32]":
-        """The similarity of every text that passes, in the order of the places."""
+        """The similarity of every passing text, in the order of the places."""
         if self.places is None:
             return self._compared(None)
         if len(self.places) > _SCATTERED * len(self.vectors):
@@ -268,7 +238,6 @@ class VectorSearch:
         return found
 
     def _hits(self, places: "Places") -> list[Scored]:
-        """Give each key with a text at one of the places its best score."""
         import numpy as np
 
         # The score is the same number whichever way the text was found. A matrix product would
@@ -292,12 +261,7 @@ class VectorSearch:
 
 
 class LabelledGraph:
-    """A graph addressed by places.
-
-    Args:
-        graph: knows vectors by their labels.
-        labels: of each place, shape ``(n,)``.
-    """
+    """A graph addressed by places. `labels`: of each place, shape ``(n,)``."""
 
     def __init__(self, graph: Graph, labels: "NDArray[np.int64]") -> None:
         import numpy as np
@@ -310,11 +274,7 @@ class LabelledGraph:
     def nearest(
         self, query: "NDArray[np.float32]", n: int, places: "Places | None"
     ) -> "Places | None":
-        """Find `n` of the most similar texts among some places, all by default.
-
-        Returns:
-            None if the graph did not lead to as many.
-        """
+        """Find `n` of the most similar texts among some places; None if the graph has fewer."""
         import numpy as np
 
         admitted = None
@@ -330,9 +290,6 @@ class VectorIndex:
     """An index open for searching. Files are mapped; the graph is read when it is first needed.
 
     The same index always answers the same query with the same hits and scores.
-
-    Attributes:
-        vectors: of each distinct text, shape ``(n, d)``.
     """
 
     def __init__(
@@ -352,18 +309,7 @@ class VectorIndex:
         dimension: int | None = None,
         deep: bool = False,
     ) -> Self:
-        """Open the index in `folder`.
-
-        Args:
-            folder: of the index.
-            model: id of the embedder of the queries, to be checked.
-            dimension: of the queries, to be checked.
-            deep: compare the checksum of every file (0.6 s per gigabyte), even of files that did
-                not change since the last comparison.
-
-        Raises:
-            IndexMissing, IndexDamaged, IndexVersionError, PackageMissing: as their names say.
-        """
+        """Open the index in `folder`, as `Bm25Index.open` does. Raises `PackageMissing`, too."""
         layout.require("numpy")
         manifest = IndexManifest.read(folder)
         if manifest.kind != layout.KIND:
@@ -392,33 +338,19 @@ class VectorIndex:
 
     def search(
         self,
-        vector: "ArrayLike",
+        vector: "ArrayLike",  # of the query, shape ``(d,)``, of length 1
         k: int,
         *,
         where: Mapping[str, Collection[str]] | None = None,
         between: Mapping[str, tuple[str, str]] | None = None,
-        among: Collection[int] | None = None,
+        among: Collection[int] | None = None,  # only these keys may be found; None for all
         exact: bool = False,
     ) -> list[Scored]:
-        """Find the `k` keys with the texts most similar to a query, best first.
+        """Find the `k` keys with the texts most similar to a query, by cosine, best first.
 
-        Args:
-            vector: of the query, shape ``(d,)``, of length 1.
-            k: at most this many keys.
-            where: the allowed values of each attribute.
-            between: the lowest and highest value of each attribute, both included, compared as
-                strings; an empty one sets no bound.
-            among: only these keys may be found; None for all.
-            exact: compare every vector, even if there is a graph.
-
-        Returns:
-            Each key once, with the cosine of its most similar text. Ties keep the order of the
-            keys.
-
-        Raises:
-            ValueError: the index does not have such an attribute, or the dimension differs.
-            IndexDamaged: a file has changed since the index was built or opened.
-            IndexTooLarge: the graph does not fit into memory.
+        `between` gives the lowest and highest value of each attribute, both included, compared as
+        strings; an empty one sets no bound. Ties keep the order of keys. Raises `ValueError`,
+        `IndexDamaged` or `IndexTooLarge`.
         """
         query = self._query(vector)
         for name in [*(where or {}), *(between or {})]:
@@ -434,11 +366,7 @@ class VectorIndex:
             return search.best(k, None if exact or few else self._graph)
 
     def of(self, where: Mapping[str, Collection[str]]) -> "NDArray[np.float32]":
-        """The vectors of the entries after a filter, shape ``(n, d)``.
-
-        Raises:
-            IndexDamaged: a file has changed since the index was built or opened.
-        """
+        """The vectors of the entries after a filter, shape ``(n, d)``. Raises `IndexDamaged`."""
         import numpy as np
 
         with _damage_named(self.folder):
@@ -447,11 +375,7 @@ class VectorIndex:
             return self.vectors[places if rows is None else places[rows]]
 
     def digests(self) -> list[bytes]:
-        """List the digests of the texts, in the order of `vectors`.
-
-        Raises:
-            IndexDamaged: the file has changed.
-        """
+        """List the digests of the texts, in the order of `vectors`. Raises `IndexDamaged`."""
         found = layout.load(self.folder / layout.DIGESTS, "|u1", (len(self.vectors), None))
         return [row.tobytes() for row in found]
 
@@ -463,15 +387,10 @@ class VectorIndex:
                 yield key, place
 
     def graph(self) -> "tuple[Graph, NDArray[np.int64]] | None":
-        """Load the graph; every byte is checked before native code reads it.
+        """Load the graph and the label of each vector, shape ``(n,)``; every byte is checked first.
 
-        Returns:
-            The graph and the label of each vector in it, shape ``(n,)``. None if the index is too
-            small for a graph, or was deleted since it was opened.
-
-        Raises:
-            IndexDamaged: a file has changed.
-            IndexTooLarge: the graph does not fit into memory.
+        None if the index is too small for a graph, or was deleted since. Raises `IndexDamaged` or
+        `IndexTooLarge`.
         """
         path = self.folder / layout.GRAPH
         if layout.GRAPH not in self.manifest.files or not path.exists():

@@ -47,11 +47,7 @@ about 10,000 on a graph answers faster, but loading it takes as long as 20 queri
 
 
 def require(package: str) -> None:
-    """Make sure that a package is installed.
-
-    Raises:
-        PackageMissing: it is not.
-    """
+    """Make sure that a package is installed. Raises `PackageMissing` if it is not."""
     if find_spec(package) is None:
         raise PackageMissing(package)
 
@@ -76,13 +72,7 @@ def save(path: Path, array: "NDArray[Any]") -> None:
 
 
 def load(path: Path, kind: str, shape: tuple[int | None, ...]) -> "NDArray[Any]":
-    """Map a ``.npy`` file into memory.
-
-    None in `shape` accepts any length.
-
-    Raises:
-        IndexDamaged: the file cannot be read, or has another kind or shape.
-    """
+    """Map a ``.npy`` file; None in `shape` accepts any length. Raises `IndexDamaged`."""
     import numpy as np
 
     try:
@@ -125,7 +115,6 @@ class TableWriter:
         return len(self._keys)
 
     def add(self, place: int, key: int, attributes: Mapping[str, str | int]) -> None:
-        """Add a row: the text at `place` belongs to `key`."""
         self._places.append(place)
         self._keys.append(key)
         for (name, known), codes in zip(self._values.items(), self._codes, strict=True):
@@ -133,7 +122,6 @@ class TableWriter:
             codes.append(-1 if value is None else known.setdefault(str(value), len(known)))
 
     def write(self, folder: Path, count: int) -> None:
-        """Write the rows of `count` texts."""
         import numpy as np
 
         places = np.frombuffer(self._places, np.int64)
@@ -151,12 +139,7 @@ class TableWriter:
 
 
 class RowTable:
-    """The rows of an index, mapped from its files.
-
-    Attributes:
-        keys: of each row, shape ``(r,)``.
-        starts: the rows of place p are ``starts[p]:starts[p + 1]``.
-    """
+    """The rows of an index, mapped: those of place p are ``starts[p]:starts[p + 1]``."""
 
     def __init__(
         self,
@@ -172,11 +155,7 @@ class RowTable:
 
     @classmethod
     def open(cls, folder: Path, rows: int, count: int, attributes: Sequence[str]) -> Self:
-        """Open the table of an index with `rows` rows and `count` texts.
-
-        Raises:
-            IndexDamaged, OSError: a file has changed.
-        """
+        """Open the table of an index with `rows` rows and `count` texts."""
         codes = load(folder / CODES, "<i4", (len(attributes), rows))
         return cls(
             load(folder / KEYS, "<i8", (rows,)),
@@ -192,11 +171,7 @@ class RowTable:
         between: Mapping[str, tuple[str, str]],
         among: Collection[int] | None = None,
     ) -> "NDArray[np.bool_] | None":
-        """Mark the rows that pass the filters, shape ``(r,)``; None if every row does.
-
-        Raises:
-            LookupError, ValueError: a file has changed.
-        """
+        """Mark the rows passing the filters, shape ``(r,)``; None if every row does."""
         import numpy as np
 
         passing = np.ones(len(self.keys), np.bool_)
@@ -211,7 +186,6 @@ class RowTable:
         return None if passing.all() else passing
 
     def places(self, rows: "NDArray[np.bool_]") -> "NDArray[np.int64]":
-        """The places with at least one of the rows, ascending."""
         import numpy as np
 
         sums = np.concatenate(([0], np.cumsum(rows)))

@@ -1,7 +1,7 @@
 """Words that never replace each other: 許可 and 届出, 売主 and 買主; and agents and objects.
 
-A claim with such a word, where its sentences only have the counterpart, differs from them, however
-many other words they share; 甲は乙に支払う also differs from 乙は甲に支払う.
+A claim with such a word differs from sentences with the counterpart alone, even if all other words
+are shared. 甲は乙に支払う also differs from 乙は甲に支払う.
 """
 
 import re

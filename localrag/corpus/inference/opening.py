@@ -8,10 +8,15 @@ import logging
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
-from pathlib import Path
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
-from localrag.corpus.config import ChatConfig, Config, EmbeddingConfig
+from localrag.corpus.config import (
+    ChatConfig,
+    Config,
+    EmbeddingConfig,
+    HasModels,
+    embedder_name,
+)
 from localrag.errors import BusyError, LocalragError, ModelUnusable, StorageError
 from localrag.language import N_, _
 from localrag.text.facts import FactKind
@@ -32,23 +37,8 @@ if TYPE_CHECKING:
     from localrag_models.store import InstalledModel
 
 
-OFF = "off"
-"""``embedding.model`` without search by meaning."""
-
 SETTINGS = {"chat": "chat.model", "embedder": "embedding.model", "reranker": "reranking.model"}
 """The setting for a model of each kind."""
-
-
-class HasModels(Protocol):
-    """The part of a workspace that is needed here."""
-
-    @property
-    def models(self) -> Path:
-        """Folder of the models."""
-
-    @property
-    def servers(self) -> Path:
-        """File of the ways in which model servers bind replies."""
 
 
 def overlook(model: str, done: int, total: int) -> None:
@@ -59,13 +49,10 @@ def overlook(model: str, done: int, total: int) -> None:
 def open_chat(
     workspace: HasModels, config: Config, on_load: Callable[[str, int, int], None] = overlook
 ) -> "ChatModel | None":
-    """Open the model that writes answers; None if the settings name none.
+    """Open the model for writing answers; None without one in the settings.
 
-    `on_load`: called before and during the loading with the name, the bytes loaded, and the bytes
-    in all (0 for a model of a server). An error that it raises ends the loading.
-
-    Raises:
-        ModelUnusable: it cannot be used; the cure is named.
+    `on_load` gets the name, the bytes loaded, and the bytes in all (0 for a server). Its error ends
+    the loading.
     """
     name = config.chat.model
     if not name:
@@ -79,26 +66,6 @@ def open_chat(
         )
 
 
-def embedder_name(workspace: HasModels, config: Config) -> str:
-    """The model for search by meaning, as settings name it; "" for none.
-
-    Without a setting, it is the only installed embedder with an installed runtime. With several,
-    there is none: otherwise installing a model could put every index out of date.
-    """
-    if config.embedding.model:
-        return "" if config.embedding.model == OFF else config.embedding.model
-    if not workspace.models.is_dir() or not any(workspace.models.iterdir()):
-        return ""
-    from localrag_models.store import ModelStore
-
-    usable = [
-        model.name
-        for model in ModelStore(workspace.models).installed()
-        if model.kind == "embedder" and BY_FORMAT[model.format].installed
-    ]
-    return usable[0] if len(usable) == 1 else ""
-
-
 def models_in_use(workspace: HasModels, config: Config) -> dict[str, str]:
     """The settings of the models in use, by the name of the model."""
     named = {
@@ -110,11 +77,7 @@ def models_in_use(workspace: HasModels, config: Config) -> dict[str, str]:
 
 
 def open_embedder(workspace: HasModels, config: Config) -> "Embedder | None":
-    """Open the model for search by meaning, if there is one (see `embedder_name`).
-
-    Raises:
-        ModelUnusable: it cannot be used; the cure is named.
-    """
+    """Open the model for search by meaning, if there is one (see `embedder_name`)."""
     chosen = embedder_name(workspace, config)
     if not chosen:
         return None
@@ -124,11 +87,7 @@ def open_embedder(workspace: HasModels, config: Config) -> "Embedder | None":
 
 
 def embedder_id(workspace: HasModels, config: Config) -> str:
-    """The id of the model for search by meaning, without loading it; "" for none.
-
-    Raises:
-        ModelUnusable: no such model is installed.
-    """
+    """The id of the model for search by meaning, without loading it; "" for none."""
     chosen = embedder_name(workspace, config)
     if not chosen:
         return ""
@@ -138,11 +97,7 @@ def embedder_id(workspace: HasModels, config: Config) -> str:
 
 
 def open_reranker(workspace: HasModels, config: Config) -> "Reranker | None":
-    """Open the model that reranks the best hits; None if the settings name none.
-
-    Raises:
-        ModelUnusable: it cannot be used; the cure is named.
-    """
+    """Open the model for reranking the best hits; None without one in the settings."""
     if not config.reranking.model:
         return None
     with named():
@@ -153,14 +108,13 @@ def open_reranker(workspace: HasModels, config: Config) -> "Reranker | None":
 def check_models(workspace: HasModels, config: Config) -> Iterator[tuple[str, str, str, str]]:
     """Check the models in use without loading any; of a server, whether it has the model.
 
-    Yields:
-        The setting, the model, and cause and cure of a problem, both "" without one.
+    Yields the setting, the model, and cause and cure of a problem, both "" without one.
     """
     meaning = embedder_name(workspace, config)
     checks: tuple[tuple[str, str, Callable[[], object]], ...] = (
         (SETTINGS["chat"], config.chat.model, lambda: _check_chat(workspace, config)),
         (SETTINGS["embedder"], meaning, lambda: embedder_id(workspace, config)),
-        (SETTINGS["reranker"], config.reranking.model, lambda: _reranker(workspace, config)),
+        (SETTINGS["reranker"], config.reranking.model, lambda: _check_reranker(workspace, config)),
     )
     for setting, model, check in checks:
         if model:
@@ -172,11 +126,27 @@ def check_models(workspace: HasModels, config: Config) -> Iterator[tuple[str, st
                 yield setting, model, problem.cause, problem.cure
 
 
-def server_of(section: str, settings: ChatConfig | EmbeddingConfig) -> dict[str, object]:
-    """The address of the server as ``<section>.server``; empty for an installed model.
+def specs_in_use(
+    workspace: HasModels, config: Config
+) -> Iterator[tuple[str, str, Runtime, ModelSpec]]:
+    """Setting, name, runtime and specification of each usable model in use."""
+    meaning = embedder_name(workspace, config)
+    found: tuple[tuple[str, str, Callable[[], tuple[Runtime, ModelSpec]]], ...] = (
+        ("chat", config.chat.model, lambda: _chat(workspace, config)),
+        ("embedder", meaning, lambda: _embedder(workspace, config, meaning)),
+        ("reranker", config.reranking.model, lambda: _reranker(workspace, config)),
+    )
+    for kind, model, find in found:
+        if model:
+            try:
+                runtime, spec = find()
+            except ModelError:
+                continue
+            yield SETTINGS[kind], model, runtime, spec
 
-    Another server may run other weights under the same name.
-    """
+
+def server_of(section: str, settings: ChatConfig | EmbeddingConfig) -> dict[str, object]:
+    """The server's address as ``<section>.server``, because weights differ; {} if installed."""
     found = named_runtime(settings.model)
     if found is None or (usual := found[0].address) is None:
         return {}
@@ -204,7 +174,8 @@ def _embedder(workspace: HasModels, config: Config, name: str) -> tuple[Runtime,
 
 
 def _reranker(workspace: HasModels, config: Config) -> tuple[Runtime, ModelSpec]:
-    return _found(workspace, config, config.reranking.model, "reranker", "")
+    name, server = config.reranking.model, config.reranking.server
+    return _found(workspace, config, name, "reranker", server)
 
 
 def _check_chat(workspace: HasModels, config: Config) -> None:
@@ -213,10 +184,19 @@ def _check_chat(workspace: HasModels, config: Config) -> None:
         runtime.open_chat(spec).close()
 
 
+def _check_reranker(workspace: HasModels, config: Config) -> None:
+    runtime, spec = _reranker(workspace, config)
+    if not spec.id:
+        runtime.open_reranker(spec).close()
+
+
 def _found(
     workspace: HasModels, config: Config, name: str, kind: str, server: str
 ) -> tuple[Runtime, ModelSpec]:
     """The runtime of a model, and its specification; nothing is loaded."""
+    # Imported only here, because work without a model needs no catalogue.
+    from localrag_models.catalogue import OWN, own_entry
+
     setting = SETTINGS[kind]
     threads, gpu_layers = config.runtime.threads, config.runtime.gpu_layers
     if found := named_runtime(name):
@@ -240,8 +220,13 @@ def _found(
                     name=name,
                     section=setting.partition(".")[0],
                 )
+        own = own_entry(in_runtime, workspace.models.parent / OWN) if kind == "embedder" else None
         return runtime, ModelSpec(
-            name=in_runtime, server=server, threads=threads, gpu_layers=gpu_layers
+            name=in_runtime,
+            prefixes=own.prefixes if own else None,
+            server=server,
+            threads=threads,
+            gpu_layers=gpu_layers,
         )
     model = _installed(workspace, name, kind, setting)
     return BY_FORMAT[model.format], ModelSpec(
@@ -259,7 +244,7 @@ def _installed(workspace: HasModels, name: str, kind: str, setting: str) -> "Ins
     from localrag_models.store import ModelStore
 
     model = ModelStore(workspace.models).find(name)
-    if model.kind != kind:
+    if model.kind != kind and (kind, model.kind) != ("reranker", "chat"):
         raise WrongKind(
             N_("{setting} = {name!r} names a model of kind {found}, not {wanted}."),
             Cure.SEE_INSTALLED,
@@ -320,7 +305,8 @@ CURES: dict[Cure, str] = {
     Cure.HUB_ADDRESS: N_("Check the address given with --endpoint."),
     Cure.INSTALL_PACKAGE: FactKind.TO_INSTALL.value,
     Cure.KNOWN_NAME: N_(
-        "Set chat.model (or embedding.model) to openai:NAME with a name the server knows."
+        "Set chat.model, embedding.model or reranking.model to openai:NAME with a name the server "
+        "knows."
     ),
     Cure.LESS_MEMORY: N_("Use a smaller model, or a smaller chat.context."),
     Cure.LESS_THOUGHT: N_(
@@ -351,10 +337,14 @@ CURES: dict[Cure, str] = {
         "Remove it (localrag models remove {name}), then pull, add or import it again."
     ),
     Cure.SEE_INSTALLED: N_("List all: localrag models list"),
-    Cure.SERVED_NAME: N_("Set chat.model (or embedding.model) to openai:{first}."),
-    Cure.SERVER_ADDRESS: N_("Set chat.server (or embedding.server) to http://HOST:PORT."),
+    Cure.SERVED_NAME: N_("Set chat.model, embedding.model or reranking.model to openai:{first}."),
+    Cure.SERVER_ADDRESS: N_(
+        "Set chat.server, embedding.server or reranking.server to http://HOST:PORT."
+    ),
     Cure.SMALLER_CONTEXT: N_("Set chat.context to {available} or less, or to 0."),
-    Cure.START_SERVER: N_("Start the server, or change chat.server (or embedding.server)."),
+    Cure.START_SERVER: N_(
+        "Start the server, or change chat.server, embedding.server or reranking.server."
+    ),
     Cure.ENTER_AGAIN: N_("Copy it once more into HF_TOKEN or the file given with --token-file."),
 }
 """The words for the cures of model errors."""
@@ -370,13 +360,7 @@ def named() -> Iterator[None]:
 
 
 def as_ours(error: ModelError) -> LocalragError:
-    """The error of a model as an error of localrag.
-
-    Returns:
-        A `BusyError` if another process installs or removes the model. A `StorageError` if a file
-        or
-        folder cannot be written. Otherwise a `ModelUnusable`.
-    """
+    """A model's error as ours: `BusyError`, `StorageError` for files, else `ModelUnusable`."""
     cause, cure = error.args
     fields = dict(error.fields)
     if isinstance(error, BackendMissing) and "package" in fields:

@@ -30,10 +30,10 @@ from localrag.corpus.ingest.events import (
 )
 from localrag.corpus.ingest.reading import (
     Content,
+    FileReader,
     FileToRead,
     FoundFile,
     Outcome,
-    Reader,
     Walk,
     contents,
     still_there,
@@ -42,11 +42,11 @@ from localrag.corpus.ingest.reading import (
 from localrag.corpus.readers import (
     DOUBTFUL,
     Limits,
-    Mark,
     Omission,
     PageRead,
     PassedOver,
     ReadFailure,
+    ResumePoint,
     supported,
 )
 from localrag.corpus.rows import DocumentRows
@@ -72,13 +72,12 @@ REMOVED_AT_ONCE = 1_000
 class FileEntry:
     """Enters one file.
 
-    Documents are written in batches. Each batch is a transaction that also notes the last line
-    read, and the last one marks the file as complete. After a kill the next `add` continues behind
+    Documents are written in batches. Each batch is a transaction, with a note of the last line
+    read. The last one marks the file as complete. After a kill the next `add` continues behind
     that line. A file is read again from its beginning if reading cannot continue there, or if a
-    document could not be entered; documents already stored are unchanged.
+    document could not be entered. Documents already stored are unchanged.
 
-    A document may have moved here from a later file. It waits for `settle`, when
-    all files are read and vanished documents are removed.
+    A document may have moved here from a later file. It waits for `settle`, after all files.
     """
 
     def __init__(
@@ -137,7 +136,7 @@ class FileEntry:
     def settle(self, outcomes: Iterable[Outcome]) -> Iterator[Event]:
         """Enter the waiting documents, given the outcomes once more."""
         waiting, self._waiting = self._waiting, set()
-        found = (outcome for outcome in outcomes if not isinstance(outcome, Mark))
+        found = (outcome for outcome in outcomes if not isinstance(outcome, ResumePoint))
         yield from self._write(one for number, one in enumerate(found) if number in waiting)
         yield from self._end()
 
@@ -177,7 +176,7 @@ class FileEntry:
         if kept:
             yield DocumentsKept(self._name, kept, reason)
 
-    def _told(self, mark: Mark) -> Iterator[Event]:
+    def _told(self, mark: ResumePoint) -> Iterator[Event]:
         """Yield the events of the batch, and forget it."""
         yield from self._events
         self._events.clear()
@@ -299,21 +298,21 @@ def contradiction(store: CorpusStore, rows: DocumentRows) -> InputError | None:
 
 def _batches(
     outcomes: Iterable[Outcome],
-) -> Iterator[tuple[list[_Entered], Mark]]:
+) -> Iterator[tuple[list[_Entered], ResumePoint]]:
     """Cut at marks if there are any; without a mark reading cannot continue there (line 0)."""
     batch: list[_Entered] = []
-    mark = Mark(0)
+    mark = ResumePoint(0)
     characters = 0
     for outcome in outcomes:
-        if isinstance(outcome, Mark):
+        if isinstance(outcome, ResumePoint):
             mark = outcome
         else:
             batch.append(outcome)
-            mark = Mark(0)
+            mark = ResumePoint(0)
             characters += _WEIGHT + (len(outcome.text) if isinstance(outcome, DocumentRows) else 0)
         if characters >= (_BATCH_CHARACTERS if mark.line else 2 * _BATCH_CHARACTERS):
             yield batch, mark
-            batch, mark, characters = [], Mark(0), 0
+            batch, mark, characters = [], ResumePoint(0), 0
     if batch or mark.line:
         yield batch, mark
 
@@ -324,35 +323,22 @@ _NAMED = 1_000
 
 @dataclass(slots=True)
 class AddReport(LeftOut):
-    """The result of an `add`, counted in documents unless said otherwise.
+    """The result of an `add`, counted in documents unless said otherwise."""
 
-    Attributes:
-        added, replaced, removed: counts.
-        unchanged: unchanged documents in changed files.
-        files_unchanged: unchanged files, not read.
-        scanned: files with pages read by OCR.
-        duplicated: documents, or whole files, left out because the corpus has the same.
-        duplicates: the first of them.
-        kept: files whose vanished documents stay.
-        failures: files and documents with an error.
-        failed: the first of them, and why.
-        gone: vanished files below the added paths; always empty with `prune`.
-        seconds: wall time.
-    """
-
-    added: int = 0
+    added: int = 0  # added, replaced, removed: counts
     replaced: int = 0
-    unchanged: int = 0
+    unchanged: int = 0  # unchanged documents in changed files
     removed: int = 0
-    files_unchanged: int = 0
-    scanned: list[PagesScanned] = field(default_factory=list)
-    duplicated: int = 0
-    duplicates: list[Duplicate] = field(default_factory=list)
-    kept: list[DocumentsKept] = field(default_factory=list)
-    failures: int = 0
-    failed: list[FileFailed] = field(default_factory=list)
+    files_unchanged: int = 0  # unchanged files, not read
+    scanned: list[PagesScanned] = field(default_factory=list)  # files with pages read by OCR
+    duplicated: int = 0  # documents, or whole files, left out because the corpus has the same
+    duplicates: list[Duplicate] = field(default_factory=list)  # the first of them
+    kept: list[DocumentsKept] = field(default_factory=list)  # files whose vanished documents stay
+    failures: int = 0  # files and documents with an error
+    failed: list[FileFailed] = field(default_factory=list)  # the first of them, and why
+    # vanished files below the added paths; always empty with `prune`
     gone: list[str] = field(default_factory=list)
-    seconds: float = 0.0
+    seconds: float = 0.0  # wall time
 
     def count(self, event: Event) -> None:
         match event:
@@ -400,26 +386,10 @@ def add(
 ) -> AddReport:
     """Enter files into a corpus; create it if it does not exist.
 
-    Files with unchanged size and modification time, or unchanged content, are passed over. After
-    an event its documents are stored, even if the process is killed. The next call continues.
-
-    Args:
-        workspace: need not be initialised.
-        corpus: its name.
-        paths: files, and folders, walked in order of names.
-        prune: remove the documents of vanished files below `paths`.
-        check_content: compare content even if size and time are unchanged.
-        follow_links: follow links inside the folders; otherwise they are listed and left out.
-        workers: processes for reading. With more than 1 the calling script needs the usual ``if
-            __name__ == "__main__"`` guard.
-        limits: the limits of a file.
-        on_event: called with every event, in this process.
-
-    Raises:
-        NotFoundError: a path does not exist; nothing was changed.
-        BusyError: another process is writing to the corpus.
-        StorageError: the disk is full or read-only, or a reading process was killed.
-        StoreError: the store is damaged.
+    Files with unchanged size and modification time, or unchanged content, are passed over. After an
+    event its documents are stored, even if the process is killed. The next call continues. Links
+    not followed are listed. With more than 1 of `workers` the calling script needs the usual ``if
+    __name__ == "__main__"`` guard.
     """
     started = perf_counter()
     report = AddReport()
@@ -440,8 +410,6 @@ def add(
 
 
 class _Addition:
-    """One run of `add`: a stream of events, each sent after its data is stored."""
-
     def __init__(
         self,
         store: CorpusStore,
@@ -455,7 +423,7 @@ class _Addition:
         self._walk = walk
         if limits.scans:
             limits = replace(limits, scans=replace(limits.scans, on_page=self._take_page))
-        self._reader = Reader(limits)
+        self._reader = FileReader(limits)
         self._workers = workers
         self._check_content = check_content
         self._watch = Stopwatch(on_progress)

@@ -30,39 +30,29 @@ class FilesFound:
 
 @dataclass(frozen=True, slots=True)
 class FileResumed:
-    """Reading a file continues after an interruption; everything before is stored.
-
-    Attributes:
-        line: the last one read before.
-    """
+    """Reading a file continues after an interruption; everything before is stored."""
 
     path: str
-    line: int
+    line: int  # the last one read before
 
 
 @dataclass(frozen=True, slots=True)
 class DocumentsStored:
-    """Some documents of a file are stored: their ids, by what was done with them.
-
-    A large file sends many of these events, with a few thousand ids at most.
-
-    Attributes:
-        bytes: of the file read so far; 0 if unknown.
-    """
+    """Ids of stored documents, a few thousand at most; a large file sends many of these events."""
 
     path: str
     added: tuple[str, ...] = ()
     replaced: tuple[str, ...] = ()
     unchanged: tuple[str, ...] = ()
-    bytes: int = 0
+    bytes: int = 0  # of the file read so far; 0 if unknown
 
 
 @dataclass(frozen=True, slots=True)
 class FileRead:
     """A file is stored; the number of documents, by what was done with them.
 
-    After an interruption it counts the documents behind the line where reading continued. It is
-    sent again for documents that waited for the other files.
+    After an interruption it counts the documents behind that line. It is sent again for documents
+    that waited for the other files.
     """
 
     path: str
@@ -74,34 +64,25 @@ class FileRead:
 
 @dataclass(frozen=True, slots=True)
 class PartsLeftOut:
-    """Parts of a file were left out on purpose, or read in a way worth a note.
-
-    Attributes:
-        what: in the plural ("pages that are no articles"), a message marked with `N_`.
-        count: how many.
-        in_text: whether they were read all the same ("tracked insertions").
-    """
+    """Parts of a file were left out on purpose, or read in a way worth a note."""
 
     source: str
-    what: str
+    what: str  # in the plural ("pages that are no articles"), a message marked with `N_`
     count: int
-    in_text: bool = False
+    in_text: bool = False  # whether they were read all the same ("tracked insertions")
 
 
 @dataclass(slots=True)
 class LeftOut:
-    """Counts of everything that an `add` or `update` left out.
+    """Counts of everything that an `add` or `update` left out."""
 
-    Attributes:
-        unsupported: files, members of zips and attachments without a reader, by suffix.
-        passed_over: each of them, and each link not followed, with its reason.
-        left_out: parts of files left out on purpose, with counts.
-        named: parts read and noted ("tracked insertions"), with counts.
-    """
-
+    # files, members of zips and attachments without a reader, by suffix
     unsupported: dict[str, int] = field(default_factory=dict)
+    # each of them, and each link not followed, with its reason
     passed_over: list[PassedOver] = field(default_factory=list)
+    # parts of files left out on purpose, with counts
     left_out: dict[str, int] = field(default_factory=dict)
+    # parts read and noted ("tracked insertions"), with counts
     named: dict[str, int] = field(default_factory=dict)
 
     def count_left_out(self, one: PassedOver | PartsLeftOut) -> None:
@@ -116,23 +97,15 @@ class LeftOut:
 
 @dataclass(frozen=True, slots=True)
 class PagesScanned:
-    """OCR read scanned pages of a file.
+    """OCR read scanned pages of a file."""
 
-    Attributes:
-        source: the file.
-        pages: how many, pages read earlier included.
-        earlier: pages read in an earlier run.
-        confidence: average confidence of a character.
-        doubtful: numbers of the uncertain pages, each with its confidence.
-        empty: numbers of the pages without any text.
-    """
-
-    source: str
-    pages: int
-    earlier: int
-    confidence: float
+    source: str  # the file
+    pages: int  # how many, pages read earlier included
+    earlier: int  # pages read in an earlier run
+    confidence: float  # average confidence of a character
+    # numbers of the uncertain pages, each with its confidence
     doubtful: tuple[tuple[int, float], ...]
-    empty: tuple[int, ...]
+    empty: tuple[int, ...]  # numbers of the pages without any text
 
     @property
     def words(self) -> list[str]:
@@ -171,10 +144,7 @@ class FileUnchanged:
 
 @dataclass(frozen=True, slots=True)
 class Duplicate:
-    """A file or document was left out because the store has the same content.
-
-    Only the first few of a file have this event; `MoreDuplicates` counts the others.
-    """
+    """A file or document with content of the store was left out; `MoreDuplicates` counts on."""
 
     source: str
     original: str
@@ -190,17 +160,11 @@ class MoreDuplicates:
 
 @dataclass(frozen=True, slots=True)
 class DocumentsKept:
-    """Documents missing in a file stay in the corpus.
+    """Documents missing in a file stay in the corpus."""
 
-    Attributes:
-        source: the file.
-        documents: how many.
-        reason: why they stay, as the end of a sentence; a message marked with `N_`.
-    """
-
-    source: str
+    source: str  # the file
     documents: int
-    reason: str
+    reason: str  # why they stay, as the end of a sentence; a message marked with `N_`
 
 
 @dataclass(frozen=True, slots=True)
@@ -218,20 +182,13 @@ class FileRemoved:
 
 @dataclass(frozen=True, slots=True)
 class EmbeddingPlanned:
-    """Embedding is about to begin.
+    """Embedding is about to begin."""
 
-    Attributes:
-        windows, passages: to embed; both 0 if all vectors are there.
-        model: id of the embedder.
-        memory_bytes: the most for building the index, besides the model.
-        discarded: the damage of the earlier vectors.
-    """
-
-    windows: int
+    windows: int  # windows, passages: to embed; both 0 if all vectors are there
     passages: int
-    model: str
-    memory_bytes: int
-    discarded: str = ""
+    model: str  # id of the embedder
+    memory_bytes: int  # the most for building the index, besides the model
+    discarded: str = ""  # the damage of the earlier vectors
 
 
 Event = (

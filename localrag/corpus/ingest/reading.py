@@ -15,12 +15,12 @@ from localrag.corpus.ingest.events import READING_PAGES
 from localrag.corpus.readers import (
     Limits,
     LineBlock,
-    Mark,
     Omission,
     OnlyImagesError,
     PageRead,
     PassedOver,
     ReadFailure,
+    ResumePoint,
     Scans,
 )
 from localrag.corpus.readers.ocr import PaddleOcr, is_installed
@@ -37,35 +37,23 @@ from localrag_indexes.parallel import map_stream
 
 @dataclass(frozen=True, slots=True)
 class FoundFile:
-    """A file to look at.
+    """A file to look at."""
 
-    Attributes:
-        path: absolute.
-        name: relative to the folder of the walk, with slashes; for ids of documents.
-        bytes, modified: size and modification time (nanoseconds).
-    """
-
-    path: Path
-    name: str
-    bytes: int
+    path: Path  # absolute
+    name: str  # relative to the folder of the walk, with slashes; for ids of documents
+    bytes: int  # bytes, modified: size and modification time (nanoseconds)
     modified: int
 
 
 @dataclass(frozen=True, slots=True)
 class Walk:
-    """The result of a walk.
+    """The result of a walk."""
 
-    Attributes:
-        roots: the requested folders and files, absolute.
-        files: each once, folder by folder, sorted by name.
-        passed_over: unread files, each with its reason, in the order of the walk.
-        unreadable: folders and files with an error.
-    """
-
-    roots: tuple[Path, ...]
-    files: tuple[FoundFile, ...]
+    roots: tuple[Path, ...]  # the requested folders and files, absolute
+    files: tuple[FoundFile, ...]  # each once, folder by folder, sorted by name
+    # unread files, each with its reason, in the order of the walk
     passed_over: tuple[PassedOver, ...] = ()
-    unreadable: tuple[Path, ...] = ()
+    unreadable: tuple[Path, ...] = ()  # folders and files with an error
 
     def problems(self) -> Iterator[tuple[str, InputError]]:
         """The unreadable paths, each with its error and cure."""
@@ -85,19 +73,11 @@ class Walk:
 def walk(
     paths: Sequence[Path], supported: Callable[[Path], bool], *, follow_links: bool = False
 ) -> Walk:
-    """Find the files below some folders; a file in `paths` is always taken.
+    """Find the files below some folders; a file or link in `paths` is always taken.
 
     Hidden files and folders (``.git``, ``.DS_Store``) and leftovers of systems and programs
-    (``Thumbs.db``, ``~$letter.docx``) are skipped silently.
-
-    Args:
-        paths: files and folders; a link in this list is followed.
-        supported: whether a file has a reader, by its name.
-        follow_links: follow links inside the folders too, unless they lead back. Otherwise they are
-            listed and left out.
-
-    Raises:
-        NotFoundError: a path does not exist or cannot be looked up.
+    (``Thumbs.db``, ``~$letter.docx``) are skipped silently. Links that lead back, or are not
+    followed, are listed. Raises `NotFoundError` if a path does not exist or cannot be looked up.
     """
     roots = tuple(Path(os.path.abspath(path)) for path in paths)  # noqa: PTH100 - keeps links
     found: dict[Path, FoundFile] = {}
@@ -153,8 +133,6 @@ def still_there(path: str) -> bool:
 
 
 class _Steps:
-    """The steps of a walk."""
-
     def __init__(self, follow_links: bool) -> None:
         self._follow_links = follow_links
         self.passed_over: dict[Path, InputError] = {}
@@ -200,10 +178,7 @@ _NO_FILE = InputError(N_("It is a device, a socket or a pipe."), N_("Add files a
 
 
 def _is_left_behind(name: str) -> bool:
-    """Whether a name is hidden, or a leftover of a system or a program.
-
-    Word keeps ``~$letter.docx`` while a letter is open.
-    """
+    """Whether a name is hidden, or a leftover of a system or a program (``~$letter.docx``)."""
     return name.startswith((".", "~$")) or name.casefold() in ("thumbs.db", "desktop.ini")
 
 
@@ -234,7 +209,7 @@ def watched(limits: Limits, tell: Callable[[Progress], None]) -> Limits:
     return replace(limits, scans=replace(limits.scans, on_page=take))
 
 
-Outcome = DocumentRows | ReadFailure | Omission | PassedOver | Mark
+Outcome = DocumentRows | ReadFailure | Omission | PassedOver | ResumePoint
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
@@ -250,35 +225,25 @@ _BYTES_A_DOCUMENT = 10
 
 @dataclass(frozen=True, slots=True)
 class FileToRead:
-    """A file to read.
-
-    Attributes:
-        known: its record in the store, if any.
-        again: read it although the store has all of it, because scanned pages were left out.
-    """
+    """A file to read."""
 
     file: FoundFile
-    known: FileRecord | None
+    known: FileRecord | None  # its record in the store, if any
+    # read it although the store has all of it, because scanned pages were left out
     again: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class Content:
-    """The content of a file.
+    """The content of a file."""
 
-    Attributes:
-        digest: of its bytes; empty if they cannot be read.
-        unchanged: the store has all of it, and there are no outcomes.
-        resumed: its record, if the outcomes begin after `FileRecord.line`.
-    """
-
-    digest: str
+    digest: str  # of its bytes; empty if they cannot be read
     outcomes: Iterable[Outcome] = ()
-    unchanged: bool = False
-    resumed: FileRecord | None = None
+    unchanged: bool = False  # the store has all of it, and there are no outcomes
+    resumed: FileRecord | None = None  # its record, if the outcomes begin after `FileRecord.line`
 
 
-class Reader:
+class FileReader:
     """Reads files; can be pickled for other processes."""
 
     def __init__(self, limits: Limits) -> None:
@@ -315,9 +280,9 @@ class Reader:
         outcomes = self._outcomes(task.file, limits, known.line, workers)
         return Content(digest, outcomes, resumed=resumed)
 
-    def without_scans(self) -> "Reader":
+    def without_scans(self) -> "FileReader":
         """The same reader without OCR: one process reads scanned pages, with all cores."""
-        return Reader(replace(self._limits, scans=None))
+        return FileReader(replace(self._limits, scans=None))
 
     @property
     def reads_scans(self) -> bool:
@@ -351,7 +316,7 @@ class Reader:
 
 
 def contents(
-    reader: Reader,
+    reader: FileReader,
     tasks: Sequence[FileToRead],
     workers: int,
     on_check: Callable[[int, int], None],
@@ -359,9 +324,6 @@ def contents(
     """Read files: small ones as a whole, in processes; large ones while their outcomes are taken.
 
     `on_check` is called for a large file with its size and the bytes compared so far.
-
-    Raises:
-        StorageError: a process was killed.
     """
     # Large files come last: the order of documents is the same with any number of workers.
     small = [task for task in tasks if not _is_streamed(task.file)]
@@ -409,8 +371,6 @@ def _given_up(outcomes: Iterable[Outcome], file: FoundFile, limits: Limits) -> I
 
 
 class _LayOut:
-    """Turns documents into rows; can be pickled."""
-
     def __init__(self, limits: Limits) -> None:
         self._limits = limits
 
@@ -433,8 +393,7 @@ def _laid_out(outcome: readers.Outcome) -> Outcome:
 def _plainly_named(document: Document) -> Document:
     """The document with every name on one line and without hidden characters.
 
-    A file name may hold line breaks, and characters to reorder or hide others. The text and the
-    subjects of triples stay.
+    A file name may hold line breaks, and characters to reorder or hide others. The text stays.
     """
     names = (
         document.id,
@@ -471,12 +430,7 @@ def _plainly_named(document: Document) -> Document:
 def in_processes(
     work: Callable[[Item], Result], items: Iterable[Item], workers: int
 ) -> Iterator[tuple[Item, Result]]:
-    """Read in other processes, in order; see `map_stream`.
-
-    Raises:
-        NoWorkers: a process could not start.
-        StorageError: a process was killed.
-    """
+    """Read in other processes, in order; see `map_stream`. Raises `NoWorkers` or `StorageError`."""
     try:
         yield from map_stream(work, items, workers)
     except WorkerNotStarted as error:

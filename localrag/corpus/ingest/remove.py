@@ -13,12 +13,7 @@ from localrag.text.progress import ignore
 
 
 def remove_documents(workspace: Workspace, corpus: str, documents: Sequence[str]) -> None:
-    """Remove documents; all of them, or none if one does not exist.
-
-    Raises:
-        NotFoundError: there is no such corpus or document.
-        BusyError: another process is writing to the corpus.
-    """
+    """Remove documents; all of them, or none if one does not exist."""
     place = workspace.corpus(corpus)
     place.require()  # Before the lock makes the folder of an unknown corpus.
     with writing(place), CorpusStore.open(place.store) as store, store.transaction():
@@ -32,11 +27,6 @@ def remove_corpus(
     """Remove a corpus with its store and indexes, or the rest of one after a kill.
 
     `before` is called with each of its two folders before anything in it is removed.
-
-    Raises:
-        NotFoundError: there is no such corpus.
-        BusyError: another process is writing to it.
-        StorageError: a file cannot be deleted.
     """
     place = workspace.corpus(corpus)
     if not _is_left(place):

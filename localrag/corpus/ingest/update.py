@@ -7,7 +7,7 @@ disk before the transaction ends.
 
 import gzip
 import zlib
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from datetime import UTC, date, datetime
@@ -28,8 +28,15 @@ from localrag.corpus.ingest.events import (
     Listener,
     PartsLeftOut,
 )
-from localrag.corpus.ingest.reading import FileToRead, Reader, Walk, contents, walk
-from localrag.corpus.readers import Limits, Mark, Omission, PassedOver, ReadFailure, supported
+from localrag.corpus.ingest.reading import FileReader, FileToRead, Walk, contents, walk
+from localrag.corpus.readers import (
+    Limits,
+    Omission,
+    PassedOver,
+    ReadFailure,
+    ResumePoint,
+    supported,
+)
 from localrag.corpus.rows import DocumentRows, prepare
 from localrag.corpus.states import DocumentInfo
 from localrag.corpus.store import CorpusStore, FileRecord
@@ -58,44 +65,29 @@ REMOVING = (LawChangeKind.REPEALED, LawChangeKind.WITHDRAWN)
 
 @dataclass(frozen=True, slots=True)
 class LawChange:
-    """The change of one state of a law.
+    """The change of one state of a law."""
 
-    Attributes:
-        kind: added, a new law; amended, a further state of a law; corrected, another text of a
-            state; repealed, a law missing in a complete archive; withdrawn, a future state missing
-            in a complete archive.
-        law_id, title: of the law.
-        state: the day from which this text is in force (ISO); "" if its file has no date.
-        earlier: the state before, of an amended law; "" without one or without its date.
-    """
-
+    # added: a new law. amended: a further state. corrected: another text of a state. repealed: a
+    # law missing in a complete archive. withdrawn: a future state missing there
     kind: LawChangeKind
     law_id: str
     title: str
-    state: str
-    earlier: str = ""
+    state: str  # the day from which this text is in force (ISO); "" if its file has no date
+    earlier: str = ""  # the state before, of an amended law; "" without one or without its date
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
-    """A change, and the data for undoing it.
-
-    Attributes:
-        change: the change.
-        document: id of the state in the store.
-        after: fingerprint of the new text; "" if it was removed.
-        before: the earlier document; None if there was none.
-        file: path of the earlier file; "" if there was none.
-    """
+class UpdateStep:
+    """A change, and the data for undoing it."""
 
     change: LawChange
-    document: str
-    after: str
-    before: DocumentRows | None
-    file: str
+    document: str  # id of the state in the store
+    after: str  # fingerprint of the new text; "" if it was removed
+    before: DocumentRows | None  # the earlier document; None if there was none
+    file: str  # path of the earlier file; "" if there was none
 
 
-_adapter = TypeAdapter(Step)
+_adapter = TypeAdapter(UpdateStep)
 
 
 def undo_file(place: CorpusPaths, number: int) -> Path:
@@ -104,12 +96,8 @@ def undo_file(place: CorpusPaths, number: int) -> Path:
 
 
 @contextmanager
-def keeping_steps(place: CorpusPaths, number: int) -> Iterator[Callable[[Step], None]]:
-    """Write the steps of an update; they are on the disk when the block ends, or none if it fails.
-
-    Raises:
-        OSError: the file cannot be written.
-    """
+def keeping_steps(place: CorpusPaths, number: int) -> Iterator[Callable[[UpdateStep], None]]:
+    """Write the steps of an update; at the end of the block all are on the disk, or none."""
     aside = place.store.with_name(_UNFINISHED)
     # The date in the head of a gzip file is not part of the content.
     with (
@@ -119,16 +107,12 @@ def keeping_steps(place: CorpusPaths, number: int) -> Iterator[Callable[[Step], 
         yield lambda step: _write(cast(IO[bytes], packed), step)
 
 
-def _write(packed: IO[bytes], step: Step) -> None:
+def _write(packed: IO[bytes], step: UpdateStep) -> None:
     packed.write(_adapter.dump_json(step) + b"\n")
 
 
-def steps(place: CorpusPaths, number: int) -> Iterator[Step]:
-    """Read the steps of an update, in their order.
-
-    Raises:
-        StoreError: the file is missing or damaged.
-    """
+def steps(place: CorpusPaths, number: int) -> Iterator[UpdateStep]:
+    """Read the steps of an update, in their order. Raises `StoreError`."""
     path = undo_file(place, number)
     try:
         with gzip.open(path) as lines:
@@ -148,11 +132,7 @@ def steps(place: CorpusPaths, number: int) -> Iterator[Step]:
 
 
 def sweep(place: CorpusPaths, number: int) -> None:
-    """Remove the files of all updates but one.
-
-    Raises:
-        OSError: a file cannot be removed.
-    """
+    """Remove the files of all updates but one. Raises `OSError` if a file cannot be removed."""
     kept = undo_file(place, number)
     for path in [*place.store.parent.glob("update-*.undo"), kept.with_name(_UNFINISHED)]:
         if path != kept:
@@ -165,29 +145,18 @@ _NAMED = 1_000
 
 @dataclass(slots=True)
 class UpdateReport(LeftOut):
-    """The result of an update, of its dry run, or of undoing it.
+    """The result of an update, of its dry run, or of undoing it."""
 
-    Attributes:
-        changes: states of laws, in the order of the archive; removed ones come last.
-        unchanged: states with the same text in the archive.
-        no_laws: other documents of the archive.
-        failures: unreadable parts of the archive.
-        failed: the first of them, and why.
-        applied: whether the corpus was changed.
-        undo_bytes: size on the disk of the data for undoing it, kept until the next update.
-        made: when an update was applied (ISO, UTC), if it is undone; otherwise "".
-        seconds: wall time.
-    """
-
+    # states of laws, in the order of the archive; removed ones come last
     changes: list[LawChange] = field(default_factory=list)
-    unchanged: int = 0
-    no_laws: int = 0
-    failures: int = 0
-    failed: list[FileFailed] = field(default_factory=list)
-    applied: bool = False
-    undo_bytes: int = 0
-    made: str = ""
-    seconds: float = 0.0
+    unchanged: int = 0  # states with the same text in the archive
+    no_laws: int = 0  # other documents of the archive
+    failures: int = 0  # unreadable parts of the archive
+    failed: list[FileFailed] = field(default_factory=list)  # the first of them, and why
+    applied: bool = False  # whether the corpus was changed
+    undo_bytes: int = 0  # size on the disk of the data for undoing it, kept until the next update
+    made: str = ""  # when an update was applied (ISO, UTC), if it is undone; otherwise ""
+    seconds: float = 0.0  # wall time
 
     def laws(self, kind: LawChangeKind) -> list[LawChange]:
         """The changes of this kind, one for each law."""
@@ -209,6 +178,8 @@ def update(
     *,
     whole: bool = False,
     dry_run: bool = False,
+    repealed: Collection[str] = (),
+    newest_first: bool = False,
     follow_links: bool = False,
     workers: int = 1,
     limits: Limits = Limits(),  # noqa: B008 - immutable
@@ -218,44 +189,27 @@ def update(
     """Take the laws of an archive into a corpus, in one step; `undo_update` reverses it.
 
     New laws and new states are added, and changed texts replace the old ones. Other documents are
-    left alone. Call `index` afterwards.
-
-    Args:
-        workspace: of the corpus.
-        corpus: its name.
-        paths: the archive: files and folders, as for `add`.
-        whole: the archive has all laws in force. Missing laws are removed, and so are missing
-            future states.
-        dry_run: report the changes, but make none.
-        follow_links: as for `add`.
-        workers: as for `add`.
-        limits: as for `add`.
-        before: called with the changes before they are made; an error it raises cancels them.
-        on_event: called with `Progress` and `FileFailed`.
-
-    Raises:
-        NotFoundError: there is no such corpus, or a path does not exist.
-        UsageError: the corpus has no laws.
-        InputError: the archive has no law, or should be complete and cannot be read completely.
-        BusyError: another process is writing to the corpus.
-        StorageError: the disk is full or read-only; nothing was changed.
-        StoreError: the store is damaged.
+    left alone. Call `index` afterwards. With `whole` the archive has all laws in force: missing
+    laws are removed, and so are missing future states. `before` gets the changes; its error cancels
+    them. `repealed` names laws to remove. Archives of several days come with the newest first
+    (`newest_first`): earlier texts of a state are passed over.
     """
     started = perf_counter()
     place = workspace.corpus(corpus)
     place.require()
     found = walk(paths, supported, follow_links=follow_links)
-    reader = Reader(replace(limits, aside=place.store.parent))
+    reader = FileReader(replace(limits, aside=place.store.parent))
     number = time_ns()
     with writing(place), CorpusStore.open(place.store) as store, storing(place.store):
         _require_laws(store, corpus)
         sweep(place, store.last_update)
         report = UpdateReport()
         with suppress(_Left), store.transaction(), keeping_steps(place, number) as keep:
-            made = _Update(store, found, report, keep, on_event)
+            made = _Update(store, found, report, keep, on_event, newest_first=newest_first)
             made.enter(reader, workers)
             if whole:
                 made.remove_lacking()
+            made.remove_repealed(repealed)
             before(report)
             if dry_run or not report.changes:
                 raise _Left
@@ -269,17 +223,7 @@ def update(
 
 
 def undo_update(workspace: Workspace, corpus: str, *, dry_run: bool = False) -> UpdateReport:
-    """Undo the last update of a corpus; its laws are as before.
-
-    With `dry_run` it only reports the changes.
-
-    Raises:
-        NotFoundError: there is no such corpus, or no update to undo.
-        UsageError: a law of the update was changed since; nothing was undone.
-        BusyError: another process is writing to the corpus.
-        StorageError: the disk is full or read-only; nothing was undone.
-        StoreError: the store or the data for undoing is damaged.
-    """
+    """Undo the last update of a corpus; its laws are as before."""
     started = perf_counter()
     place = workspace.corpus(corpus)
     place.require()
@@ -321,10 +265,13 @@ class _Update:
         store: CorpusStore,
         found: Walk,
         report: UpdateReport,
-        keep: Callable[[Step], None],
+        keep: Callable[[UpdateStep], None],
         on_event: Listener,
+        *,
+        newest_first: bool,
     ) -> None:
         self._store = store
+        self._newest_first = newest_first
         self._walk = found
         self._report = report
         self._keep = keep
@@ -336,7 +283,7 @@ class _Update:
         self._new = set[str]()
         self._unread = 0
 
-    def enter(self, reader: Reader, workers: int) -> None:
+    def enter(self, reader: FileReader, workers: int) -> None:
         """Enter new states and changed texts."""
         for source, problem in self._walk.problems():
             self._fail_to_read(source, problem)
@@ -362,7 +309,7 @@ class _Update:
                         )
                     case PassedOver():
                         self._report.count_left_out(outcome)
-                    case Mark():
+                    case ResumePoint():
                         if outcome.bytes:
                             self._watch(READING, done + outcome.bytes, total)
                     case DocumentRows(kind="law"):
@@ -371,7 +318,7 @@ class _Update:
                         self._report.no_laws += 1
             done += file.bytes
             self._watch(READING, done, total)
-        if not self._laws:
+        if self._walk.roots and not self._laws:
             raise InputError(
                 N_("The archive has no law; nothing was changed."),
                 N_("Name e-Gov's zip, or a folder of its XML files."),
@@ -396,11 +343,18 @@ class _Update:
                 elif _day(state) > today and state.state_id not in self._met:
                     self._remove(state, LawChangeKind.WITHDRAWN)
 
+    def remove_repealed(self, laws: Collection[str]) -> None:
+        """Remove laws by id, with all their states."""
+        for law in self._store.laws():
+            if law.law_id in laws:
+                for state in self._store.states(law.law_id):
+                    self._remove(state, LawChangeKind.REPEALED)
+
     def _take(self, rows: DocumentRows, record: FileRecord, *, begun: bool) -> bool:
         """Enter a state of a law; return whether the store has anything of the file now."""
         store = self._store
         if known := self._met.get(rows.id):
-            if known != rows.fingerprint:
+            if known != rows.fingerprint and not self._newest_first:
                 problem = InputError(
                     N_("The archive holds two texts of {id!r}."),
                     N_("The first one was taken."),
@@ -437,7 +391,7 @@ class _Update:
                 earlier = max((_day(one) for one in states if _day(one) < rows.state), default="")
             store.add(rows, file=record.path)
         change = LawChange(kind, rows.work, rows.title, rows.state, earlier)
-        self._done(Step(change, rows.id, rows.fingerprint, before, file))
+        self._done(UpdateStep(change, rows.id, rows.fingerprint, before, file))
         return True
 
     def _remove(self, state: DocumentInfo, kind: LawChangeKind) -> None:
@@ -446,9 +400,9 @@ class _Update:
         assert origin is not None, "it was listed"
         self._store.remove(state.state_id)
         change = LawChange(kind, state.id, state.title, _day(state))
-        self._done(Step(change, state.state_id, "", before, origin.path))
+        self._done(UpdateStep(change, state.state_id, "", before, origin.path))
 
-    def _done(self, step: Step) -> None:
+    def _done(self, step: UpdateStep) -> None:
         self._keep(step)
         self._report.changes.append(step.change)
 
@@ -480,7 +434,7 @@ def _day(state: DocumentInfo) -> str:
     return state.metadata.get("date", "")
 
 
-def _require_as_left(store: CorpusStore, step: Step) -> None:
+def _require_as_left(store: CorpusStore, step: UpdateStep) -> None:
     origin = store.files.origin(step.document)
     if (origin.fingerprint if origin else "") != step.after:
         raise UsageError(
@@ -490,7 +444,7 @@ def _require_as_left(store: CorpusStore, step: Step) -> None:
         )
 
 
-def _undo(store: CorpusStore, step: Step) -> str:
+def _undo(store: CorpusStore, step: UpdateStep) -> str:
     """Undo a step; return the path of the update's file."""
     origin = store.files.origin(step.document)
     if step.before is None:

@@ -43,11 +43,11 @@ from localrag.corpus.readers.triples import holds_triples, read_triples_jsonl
 from localrag.corpus.readers.types import (
     Limits,
     LineBlock,
-    Mark,
     Omission,
     OnlyImagesError,
     PassedOver,
     ReadFailure,
+    ResumePoint,
 )
 from localrag.corpus.readers.wikidata import holds_wikidata, read_wikidata
 from localrag.corpus.readers.wikipedia import (
@@ -68,13 +68,13 @@ __all__ = [
     "DOUBTFUL",
     "Limits",
     "LineBlock",
-    "Mark",
     "Omission",
     "OnlyImagesError",
     "Outcome",
     "PageRead",
     "PassedOver",
     "ReadFailure",
+    "ResumePoint",
     "Scans",
     "grows",
     "how_to_read",
@@ -86,7 +86,7 @@ __all__ = [
 ]
 
 _Found = Document | ReadFailure | Omission | PassedOver
-Outcome = _Found | Mark
+Outcome = _Found | ResumePoint
 _WholeReader = Callable[[str, bytes, Limits], Iterator[Document | ReadFailure | Omission]]
 _LineReader = Callable[[str, Lines, Limits], Iterator[Outcome]]
 _PartReader = Callable[[str, bytes], Iterator[_Found]]
@@ -164,7 +164,7 @@ def supported(path: Path, *, converting: bool = False) -> bool:
 
 
 def how_to_read(path: Path) -> InputError:
-    """The error for a file that is not `supported`."""
+    """The error for an unsupported file."""
     if path.suffix.lower() in _IMAGES:
         return no_ocr()
     return not_read(path, formats())
@@ -194,28 +194,19 @@ def read(
 
 
 def stream(
-    path: Path,
+    path: Path,  # the file; its content must match its suffix
     *,
     limits: Limits = Limits(),  # noqa: B008 - immutable
     name: str | None = None,
-    after: int = 0,
+    after: int = 0,  # line of a `ResumePoint` of the same content; reading resumes after it
     in_pieces: bool = False,
 ) -> Iterator[Outcome | LineBlock]:
-    """Read a file lazily.
+    """Read a file lazily; nothing is raised.
 
-    Args:
-        path: the file; its content must match its suffix.
-        limits: how much it may hold.
-        name: name for ids, sources and messages, such as the path inside an added folder; the file
-            name by default.
-        after: line of a `Mark` of the same content; reading resumes after it.
-        in_pieces: yield lines of dumps and statutes unread, as `LineBlock` and `Mark` in turn; read
-            them with `read_piece`.
-
-    Yields:
-        Documents in file order, each followed by its `Omission` objects. A `ReadFailure` for an
-            unreadable file, member or line; reading goes on. A `Mark` after each line from which
-            reading could resume. Nothing is raised.
+    Yields documents in file order, each followed by its `Omission` objects. A `ReadFailure` for an
+    unreadable file, member or line; reading goes on. A `ResumePoint` after each line where reading
+    could resume. With `in_pieces`, lines of dumps and statutes come unread, as `LineBlock` and
+    `ResumePoint` in turn, for `read_piece`. `name` is for ids, sources and messages.
     """
     name = one_line(name or path.name)
     yield from _told(name, lambda: _open(path, name, limits, after, in_pieces))
@@ -231,7 +222,6 @@ def read_piece(piece: LineBlock, limits: Limits) -> Iterator[Document | ReadFail
 def _told(
     name: str, opened: Callable[[], Iterator[Outcome | LineBlock]]
 ) -> Iterator[Outcome | LineBlock]:
-    """Turn exceptions into failures."""
     try:
         for outcome in opened():
             if isinstance(outcome, Document):
@@ -366,7 +356,11 @@ def _lines(
             else:
                 outcomes = reader(name, lines, limits)
             for outcome in outcomes:
-                yield Mark(outcome.line, file.tell()) if isinstance(outcome, Mark) else outcome
+                yield (
+                    ResumePoint(outcome.line, file.tell())
+                    if isinstance(outcome, ResumePoint)
+                    else outcome
+                )
     except (lzma.LZMAError, zlib.error, EOFError, gzip.BadGzipFile) as error:
         raise _damaged(str(error)) from error
     except OSError as error:
@@ -419,7 +413,6 @@ def _damaged(how: str) -> InputError:
 
 
 def _part(place: str, data: bytes, limits: Limits) -> Iterator[_Found]:
-    """Read an attachment; an unreadable one is a failure of its own."""
     if left_out := _passed_over(place, place.rpartition("!")[2], limits):
         yield left_out
         return
@@ -444,7 +437,7 @@ def _member(place: str, data: bytes, limits: Limits) -> Iterator[_Found]:
             n=_DEEPEST,
         )
     for outcome in _inside(place, data, suffix, limits):
-        if not isinstance(outcome, Mark):
+        if not isinstance(outcome, ResumePoint):
             yield outcome
 
 

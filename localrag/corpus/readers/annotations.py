@@ -38,17 +38,11 @@ _LINE = 1.3
 
 
 class Put(NamedTuple):
-    """A line shown on a page outside its text.
+    """A line shown on a page outside its text."""
 
-    Attributes:
-        text: of one line.
-        box: its place.
-        size: of its font; 0 if unknown.
-    """
-
-    text: str
+    text: str  # of one line
     box: Box
-    size: float
+    size: float  # of its font; 0 if unknown
 
 
 Attachment = tuple[str, bytes | None]
@@ -81,7 +75,6 @@ def has_fields(page: "PdfPage") -> bool:
 
 
 def _annotations(page: "PdfPage") -> Iterator[Any]:
-    """The annotations of a page, each closed after use."""
     import pypdfium2.raw as pdfium
 
     for at in range(min(pdfium.FPDFPage_GetAnnotCount(page.raw), _MOST)):
@@ -123,7 +116,6 @@ def _annotation(annotation: Any, kind: int, counts: Counter[str]) -> Iterator[Pu
 
 
 def _field(form: Any, widget: Any, is_shown: bool, counts: Counter[str]) -> Iterator[Put]:
-    """Text shown by a form field."""
     import pypdfium2.raw as pdfium
 
     kind = pdfium.FPDFAnnot_GetFormFieldType(form, widget)
@@ -169,7 +161,6 @@ def _chosen(form: Any, widget: Any) -> str:
 
 
 def _lines(text: str, box: Box, size: float) -> Iterator[Put]:
-    """The lines of a text in its box, from the top down."""
     found = [drop_controls(line).strip() for line in text.splitlines()]
     found = [line for line in found if line]
     if not found:
@@ -299,7 +290,6 @@ def _number(value: Any) -> int:
 
 
 def _switched_off(root: Any) -> frozenset[int]:
-    """The layers initially switched off."""
     properties = _resolved(root.get("/OCProperties", {}))
     usual = _resolved(properties.get("/D", {}))
     off = {_number(one) for one in _items(usual.get("/OFF"))}
@@ -379,7 +369,6 @@ class _Marker:
         return self._forms[number]
 
     def _is_off(self, layer: Any) -> bool:
-        """Whether a layer or a group of layers is hidden."""
         if layer is None:
             return False
         found = _resolved(layer)

@@ -39,7 +39,7 @@ _SMALL = 1_000_000
 
 
 def check_memory(data: bytes, marks: Mapping[bytes, int], limits: Limits) -> None:
-    """Refuse data that would take too much memory; `marks` has bytes by mark of the grammar."""
+    """Refuse data taking too much memory; `marks` has bytes by mark of the grammar."""
     if len(data) < _SMALL and len(data) * max(marks.values()) < limits.memory_bytes:
         return
     taken = _BYTE * len(data) + sum(data.count(mark) * size for mark, size in marks.items())
@@ -108,11 +108,7 @@ def apart(work: Callable[..., Result], *given: Any, seconds: int, memory_bytes: 
 
 
 class _Ended(Exception):  # noqa: N818 - never leaves this file
-    """The process is gone.
-
-    Attributes:
-        status: as in `subprocess`: negative for a signal.
-    """
+    """The process is gone. `status`: as in `subprocess`: negative for a signal."""
 
     def __init__(self, status: int) -> None:
         self.status = status
@@ -147,8 +143,6 @@ def _why(ended: _Ended, seconds: int, memory_bytes: int) -> InputError:
 
 
 class _Process:
-    """A working process and its pipes."""
-
     def __init__(self) -> None:
         path = [os.path.abspath(entry) for entry in sys.path]  # noqa: PTH100 - "" is this folder
         self._process = subprocess.Popen(  # noqa: S603 - ourselves
@@ -168,7 +162,6 @@ class _Process:
         self.path, self.owner, self.is_used = list(sys.path), os.getpid(), False
 
     def call(self, task: object, seconds: int) -> Any:
-        """Send a task and wait for its result."""
         try:
             self._out.send(task)
             if not self._in.poll(seconds * _PATIENCE):
@@ -269,9 +262,8 @@ _HEAD = 20
 class Lines:
     """The unread lines of a file, after a given one.
 
-    Attributes:
-        first: the first readable line of `head` (UTF-8, and JSON if it begins an object). It shows
-            the content of the file. Without a readable line, the first one.
+    `first` shows the content: the first readable line of `head`, in UTF-8 and JSON if it begins an
+    object.
     """
 
     def __init__(self, stream: IO[bytes], limits: Limits, after: int = 0) -> None:
@@ -363,10 +355,9 @@ def complete(line: bytes | None, limits: Limits) -> bytes:
 
 
 def numbered_lines(stream: IO[bytes], limits: Limits) -> Iterator[NumberedLine]:
-    """Yield lines with numbers from 1, without a byte order mark.
+    """Yield lines with numbers from 1, without a byte order mark; None for one over the limit.
 
-    A line over the limit is None. A stream that is too large, or mostly empty lines, is an
-    InputError.
+    An oversized stream, or one of mostly empty lines, is an InputError.
     """
     total, number, empty = 0, 0, 0
     while line := stream.readline(limits.line_bytes + 1):

@@ -170,7 +170,6 @@ def _run(command: Sequence[str], place: Path, limits: Limits) -> None:
 
 
 def _stop(process: "subprocess.Popen[bytes]") -> None:
-    """Stop the program and its children."""
     try:
         os.killpg(process.pid, signal.SIGKILL)
     except (ProcessLookupError, PermissionError):

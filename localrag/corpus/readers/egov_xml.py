@@ -24,8 +24,8 @@ from lxml import etree
 
 from localrag.corpus.readers.bounds import MARKUP, check_memory, parsed_xml
 from localrag.corpus.readers.statute import (
-    Place,
     StatuteBuilder,
+    StatutePlace,
     article_number,
     article_words,
     is_number,
@@ -40,7 +40,8 @@ from localrag.errors import InputError
 from localrag.language import N_
 from localrag_indexes.analysis.normalize import common_year, parse_numeral, parse_year
 
-_LAW_ID = r"\d{3}(?:CONSTITUTION|[A-Z]{1,4}\d{8,11})"
+# The codes of ministries have letters, too: 346M50010D40003.
+_LAW_ID = r"\d{3}(?:CONSTITUTION|[A-Z]{1,4}\d[0-9A-F]{7,10})"
 _FILE_NAME = re.compile(rf"({_LAW_ID})(?:_(\d{{4}})(\d{{2}})(\d{{2}}))?(?:_(\w+))?")
 # In e-Gov's file names: no amending law.
 _NO_AMENDMENT = re.compile("0*")
@@ -62,17 +63,11 @@ _KINDS_OF_NUMBERS = {"法律": "AC", "政令": "CO", "勅令": "IO"}
 
 
 class Identity(NamedTuple):
-    """The law in a file, and the state of its text.
+    """The law in a file, and the state of its text."""
 
-    Attributes:
-        law_id: as in e-Gov.
-        day: ISO date of the text; "" if unknown.
-        amending_law: id of the latest one; "" without one.
-    """
-
-    law_id: str
-    day: str
-    amending_law: str
+    law_id: str  # as in e-Gov
+    day: str  # ISO date of the text; "" if unknown
+    amending_law: str  # id of the latest one; "" without one
 
 
 def identity(root: etree._Element, law: etree._Element, name: str, number: str) -> Identity:
@@ -337,7 +332,7 @@ class LawWriter:
 
     def __init__(self, builder: StatuteBuilder) -> None:
         self._builder = builder
-        self._root = Place(words=builder.title)
+        self._root = StatutePlace(words=builder.title)
         self._supplements = 0
         self._appendices = 0
 
@@ -385,12 +380,11 @@ class LawWriter:
         if element.get("Extract") == "true":
             heading += "　抄"
         self._builder.line(heading)
-        place = Place(self._root.step(label), division=f"suppl{self._supplements}")
+        place = StatutePlace(self._root.step(label), division=f"suppl{self._supplements}")
         self._division(element, place, depth=1)
         self._builder.section(1, heading, start)
 
-    def _division(self, element: etree._Element, place: Place, depth: int) -> None:
-        """Write main or supplementary provisions, or a part, chapter, section … of them."""
+    def _division(self, element: etree._Element, place: StatutePlace, depth: int) -> None:
         start = self._builder.position
         heading = ""
         for tag, children in groupby(element, key=lambda child: str(child.tag)):
@@ -412,12 +406,12 @@ class LawWriter:
         if heading:
             self._builder.section(depth, heading, start)
 
-    def _unnumbered(self, paragraphs: list[etree._Element], place: Place) -> None:
+    def _unnumbered(self, paragraphs: list[etree._Element], place: StatutePlace) -> None:
         start = self._builder.position
         self._paragraphs(paragraphs, place)
         self._builder.provision(ARTICLES, place, start)
 
-    def _article(self, element: etree._Element, outer: Place) -> None:
+    def _article(self, element: etree._Element, outer: StatutePlace) -> None:
         start = self._builder.position
         title = inline(element.find("ArticleTitle")).strip()
         caption = inline(element.find("ArticleCaption")).strip()
@@ -437,7 +431,9 @@ class LawWriter:
             caption = f"（{caption}）"
         self._builder.provision(ARTICLES, place._replace(words=place.words + caption), start)
 
-    def _paragraphs(self, paragraphs: list[etree._Element], outer: Place, head: str = "") -> None:
+    def _paragraphs(
+        self, paragraphs: list[etree._Element], outer: StatutePlace, head: str = ""
+    ) -> None:
         """Write consecutive paragraphs, with `head`, the article number, before the first."""
         if not paragraphs:
             self._builder.line(head)
@@ -452,7 +448,7 @@ class LawWriter:
             self._builder.provision(PARAGRAPHS, place, start)
             head = ""
 
-    def _items(self, outer: Place) -> Callable[[etree._Element, int], None]:
+    def _items(self, outer: StatutePlace) -> Callable[[etree._Element, int], None]:
         """Make a writer for the elements below the sentence of `outer`."""
 
         def below(element: etree._Element, ordinal: int) -> None:
@@ -493,13 +489,13 @@ class LawWriter:
                 below(child, counts[tag])
         self._builder.line(head)
 
-    def _appendix(self, element: etree._Element, outer: Place) -> None:
+    def _appendix(self, element: etree._Element, outer: StatutePlace) -> None:
         self._appendices += 1
         start = self._builder.position
         title = next((inline(c) for c in element if str(c.tag).endswith(("Title", "Num"))), "")
         related = inline(element.find("RelatedArticleNum"))
         words = (title if title == related else title + related) or _UNTITLED
-        place = Place(outer.step(words), division=f"appendix{self._appendices}")
+        place = StatutePlace(outer.step(words), division=f"appendix{self._appendices}")
         self._numbered(element, self._items(place))
         self._builder.provision(ARTICLES, place, start)
         self._builder.section(2 if outer.division else 1, title or words, start)

@@ -81,10 +81,7 @@ def is_wide(character: str) -> bool:
 
 
 def goes_on(line: str, following: str, *, room: float, width: float) -> bool:
-    """Whether a sentence continues from one stripped line to the next.
-
-    `room` is the free space to the edge of the column, in the unit of `width`.
-    """
+    """Whether a sentence continues on the next line; `room` is free space in units of `width`."""
     if not line or not following or ends_sentence(line) or _LEADERS.search(line[-_TAIL:]):
         return False
     # A moved word leaves its own room; Japanese moves a character or two.
@@ -112,19 +109,15 @@ def _is_open(line: str) -> bool:
     return any(tail.rfind(opener) > tail.rfind(closer) for opener, closer in _OPEN.items())
 
 
-class Words(NamedTuple):
-    """Words of a text, for joining its lines.
+class KnownWords(NamedTuple):
+    """Words of a text, for joining its lines."""
 
-    Attributes:
-        known: its words in lower case, and options and paths inside lines.
-        keeps_hyphens: whether line ends split only compounds, without hyphenation.
-    """
-
+    # its words in lower case, and options and paths inside lines
     known: Container[str] = frozenset()
-    keeps_hyphens: bool = False
+    keeps_hyphens: bool = False  # whether line ends split only compounds, without hyphenation
 
 
-def words_of(lines: Sequence[str]) -> Words:
+def words_of(lines: Sequence[str]) -> KnownWords:
     """Collect the words inside lines, to decide about hyphens."""
     known = frozenset(
         word.lower() for line in lines for word in _WORD.findall(line.rstrip("-‐\u00ad\u0002"))
@@ -139,7 +132,7 @@ def words_of(lines: Sequence[str]) -> Words:
             with_hyphen, without = _words_across(line, following)
             hyphenated += without in known and with_hyphen not in known
             compounds += with_hyphen in known and without not in known
-    return Words(known, compounds >= _SHOW_COMPOUNDS and compounds > hyphenated * _TIMES)
+    return KnownWords(known, compounds >= _SHOW_COMPOUNDS and compounds > hyphenated * _TIMES)
 
 
 def _words_across(line: str, following: str) -> tuple[str, str]:
@@ -148,7 +141,7 @@ def _words_across(line: str, following: str) -> tuple[str, str]:
     return f"{left}-{right_word}".lower(), f"{left}{right_word}".lower()
 
 
-def join(line: str, following: str, words: Words) -> str:
+def join(line: str, following: str, words: KnownWords) -> str:
     """Join two stripped lines: a space between Latin words, none in Japanese.
 
     Hyphenation is undone, unless `words` has the word with its hyphen.
@@ -183,7 +176,7 @@ def _is_broken_number(line: str, following: str) -> bool:
     return bool(_NUMBER_BEGINS.search(line[-_TAIL:]) and _NUMBER_ENDS.match(following))
 
 
-def _is_broken_name(line: str, following: str, words: Words) -> bool:
+def _is_broken_name(line: str, following: str, words: KnownWords) -> bool:
     """Whether a line ends inside a file name, address, version or option."""
     tail = line[-_TAIL:]
     found = _TOKEN.search(tail)
@@ -208,7 +201,7 @@ def _is_broken_name(line: str, following: str, words: Words) -> bool:
     return False
 
 
-def _is_beside_folder(line: str, following: str, words: Words) -> bool:
+def _is_beside_folder(line: str, following: str, words: KnownWords) -> bool:
     """Whether a line ends with a folder, followed by a word: debian/ directory."""
     found, word = _TOKEN.search(line[-_TAIL:]), _PLAIN_WORD.match(following)
     if found is None or word is None or "://" in found[0]:
@@ -252,7 +245,7 @@ def _blocks(lines: Sequence[str]) -> Iterator[tuple[list[str], bool]]:
         yield block, True
 
 
-def _rejoined(block: Sequence[str], words: Words) -> list[str]:
+def _rejoined(block: Sequence[str], words: KnownWords) -> list[str]:
     width = _column(block)
     if not width:
         return list(block)

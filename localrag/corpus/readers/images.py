@@ -56,7 +56,6 @@ def no_ocr() -> OnlyImagesError:
 
 
 def _opened(data: bytes) -> "Picture":
-    """Open an image without decoding its pixels."""
     from PIL import Image
 
     with warnings.catch_warnings():

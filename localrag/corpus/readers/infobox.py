@@ -1,7 +1,7 @@
 """Infoboxes of Wikipedia articles (Infobox, 基礎情報 …), from their wikitext.
 
 Japanese infoboxes have many names (基礎情報 会社, Infobox Film, ActorActress). A template before
-the first heading counts as one if its name says so, or if several parameters have Japanese names.
+the first heading counts by its name, or by several parameters with Japanese names.
 mwparserfromhell (extra ``wikipedia``) parses the wikitext.
 """
 

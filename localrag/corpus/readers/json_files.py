@@ -20,10 +20,10 @@ from localrag.corpus.readers.triples import Placed, triple, triple_documents
 from localrag.corpus.readers.types import (
     Limits,
     LineBlock,
-    Mark,
     NumberedLine,
     Omission,
     ReadFailure,
+    ResumePoint,
     one_by_one,
 )
 from localrag.corpus.readers.wikipedia import extract_document, is_extract, read_api
@@ -111,7 +111,7 @@ def holds_store(line: bytes) -> bool:
 
 def read_store(
     name: str, lines: Iterable[NumberedLine], limits: Limits
-) -> Iterator[Document | ReadFailure | Omission | Mark]:
+) -> Iterator[Document | ReadFailure | Omission | ResumePoint]:
     """Read one page from every line of a knowledge store."""
     claim = PurePosixPath(name).name.partition(".")[0]
     for number, line in lines:
@@ -122,7 +122,7 @@ def read_store(
                 yield _page(page, claim, place, name) or Omission(_EMPTY)
         except InputError as error:
             yield ReadFailure(place, error)
-        yield Mark(number)
+        yield ResumePoint(number)
 
 
 def _page(page: Mapping[str, Any], claim: str, place: str, source: str) -> Document | None:
@@ -151,7 +151,7 @@ def _page(page: Mapping[str, Any], claim: str, place: str, source: str) -> Docum
 
 def read_jsonl(
     name: str, lines: Iterable[NumberedLine], limits: Limits
-) -> Iterator[Document | ReadFailure | Mark]:
+) -> Iterator[Document | ReadFailure | ResumePoint]:
     """Read a document, or the paragraphs of a question, from every line."""
     seen: set[tuple[str, str]] = set()
     for number, line in lines:
@@ -166,7 +166,7 @@ def read_jsonl(
         except InputError as error:
             yield ReadFailure(place, error)
         if not seen:  # Else a later line is read differently for what stood before it.
-            yield Mark(number)
+            yield ResumePoint(number)
 
 
 def holds_statutes(line: bytes) -> bool:
@@ -177,7 +177,7 @@ def holds_statutes(line: bytes) -> bool:
 
 def cut_statutes(
     name: str, lines: Iterable[NumberedLine], limits: Limits
-) -> Iterator[LineBlock | Document | ReadFailure | Mark]:
+) -> Iterator[LineBlock | Document | ReadFailure | ResumePoint]:
     """Cut the leading statutes of a file into pieces of about a megabyte."""
     rest = iter(lines)
     piece: list[NumberedLine] = []
@@ -195,10 +195,10 @@ def cut_statutes(
     yield from _cut(name, piece)
 
 
-def _cut(name: str, piece: Sequence[NumberedLine]) -> Iterator[LineBlock | Mark]:
+def _cut(name: str, piece: Sequence[NumberedLine]) -> Iterator[LineBlock | ResumePoint]:
     if piece:
         yield LineBlock(name, tuple(piece), read_jsonl)
-        yield Mark(piece[-1][0])
+        yield ResumePoint(piece[-1][0])
 
 
 def _of_line(
@@ -326,9 +326,9 @@ _SHAPES = InputError(
 def read_json(
     name: str, data: bytes, limits: Limits
 ) -> Iterator[Document | ReadFailure | Omission]:
-    """Read the documents of a JSON file, texts shared by questions only once.
+    """Read the documents of a JSON file, with ids ``<file name>:<n>``, from 1, or their own.
 
-    Ids are ``<file name>:<n>``, from 1, unless a record has its own.
+    Texts shared by questions are read only once.
     """
     check_memory(data, JSON, limits)
     value = parsed_json(data, _damaged)
@@ -368,7 +368,7 @@ def _questions(name: str, records: list[dict[str, Any]]) -> Iterator[Document | 
 
 def _derivations(name: str, records: list[dict[str, Any]]) -> Iterator[Document | ReadFailure]:
     outcomes = triple_documents(name, _derived(name, records))
-    return (outcome for outcome in outcomes if not isinstance(outcome, Mark))
+    return (outcome for outcome in outcomes if not isinstance(outcome, ResumePoint))
 
 
 def _derived(name: str, records: list[dict[str, Any]]) -> Iterator[Placed | ReadFailure]:

@@ -17,24 +17,16 @@ from localrag.corpus.readers.flowing import is_wide
 
 
 class Glyph(NamedTuple):
-    """A printed character.
+    """A printed character."""
 
-    Attributes:
-        text: the character; "" if the font does not name it.
-        x0, y0, x1, y1: its box on the page.
-        size: of the font.
-        turned: quarter turns counter-clockwise; -1 for slanted text.
-        is_after_blank: whether PDFium sees a space in the gap before it.
-    """
-
-    text: str
-    x0: float
+    text: str  # the character; "" if the font does not name it
+    x0: float  # x0, y0, x1, y1: its box on the page
     y0: float
     x1: float
     y1: float
-    size: float
-    turned: int = 0
-    is_after_blank: bool = False
+    size: float  # of the font
+    turned: int = 0  # quarter turns counter-clockwise; -1 for slanted text
+    is_after_blank: bool = False  # whether PDFium sees a space in the gap before it
 
 
 class Box(NamedTuple):
@@ -48,24 +40,15 @@ class Box(NamedTuple):
 
 @dataclass(slots=True)
 class Segment:
-    """Characters of a line without a wide gap.
+    """Characters of a line without a wide gap."""
 
-    Attributes:
-        text: the characters.
-        box: in the frame of the text: x along the line, y up.
-        page_box: on the page.
-        size: the most frequent font size.
-        order: position of its first character in the page's own order; between two characters for
-            added text.
-        frame: quarter turns of the text; -1 for slanted text.
-    """
-
-    text: str
-    box: Box
+    text: str  # the characters
+    box: Box  # in the frame of the text: x along the line, y up
     page_box: Box
-    size: float
+    size: float  # the most frequent font size
+    # position of its first character in the page's own order; between two characters for added text
     order: float
-    frame: int
+    frame: int  # quarter turns of the text; -1 for slanted text
 
 
 SPLIT, _SPLIT_APART, _SPLIT_RULED = 1.0, 0.5, 0.3
@@ -173,7 +156,6 @@ def turned(box: Box, frame: int) -> Box:
 
 
 def _in_frames(glyphs: Iterable[tuple[int, Glyph]]) -> list[tuple[int, int, Glyph]]:
-    """Assign a frame to each character: 3 for vertical lines."""
     found = list(glyphs)
     upright = [at for at, (_, glyph) in enumerate(found) if glyph.turned == 0]
     steps = [_step(found[a][1], found[b][1]) for a, b in pairwise(upright)]
@@ -246,7 +228,7 @@ def _neighbours(glyphs: Sequence[Glyph]) -> tuple[int, int]:
 
 
 def _runs(places: Sequence[int], steps: Sequence[str]) -> Iterator[list[int]]:
-    """Characters that follow each other in one direction."""
+    """Characters following each other in one direction."""
     run: list[int] = []
     direction = ""
     for at, step in zip(places, [*steps, ""], strict=False):
@@ -279,8 +261,6 @@ def _merged(glyphs: Sequence[Glyph]) -> Glyph:
 
 
 class _Set(NamedTuple):
-    """A character in its frame."""
-
     order: int
     glyph: Glyph
     box: Box
@@ -540,7 +520,6 @@ def _typed_apart(text: str) -> str:
 
 
 def _usual_gap(part: _Part) -> float:
-    """The usual gap between characters, in heights; 0 for too few."""
     gaps = [
         (b.box.x0 - a.box.x1) / max(a.glyph.size, 0.1)
         for a, b in pairwise(part)

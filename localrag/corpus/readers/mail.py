@@ -38,8 +38,8 @@ _MOST_COMPARED = 50_000_000
 def fuller(plain: str, page: str) -> str:
     """The fuller of the two forms of a body, or both joined.
 
-    The plain text wins if it has every line of the page, and the page if it has every line of the
-    plain text. Else the missing lines of the page follow the plain text.
+    The form with every line of the other wins, the plain text first. Else the missing lines of the
+    page follow the plain text.
     """
     if not page.strip():
         return plain
@@ -67,7 +67,6 @@ def _missing(text: str, other: str) -> list[str]:
 
 
 def _has(joined: str, begins: set[int], wanted: str) -> bool:
-    """Whether a text has some whole words."""
     at = joined.find(wanted)
     while at >= 0:
         if at in begins and at + len(wanted) in begins:
@@ -107,21 +106,14 @@ _ESCAPE = re.compile(rb"\x1b(\(B|\(J|\(I|\$@|\$B)")
 
 @dataclass(slots=True)
 class Mail:
-    """A message in any format.
+    """A message in any format."""
 
-    Attributes:
-        headers: names and values from `HEADERS`.
-        body: its text.
-        attachments: names and bytes.
-        messages: attached messages with their file names.
-        left_out: counts of unread parts.
-    """
-
-    headers: dict[str, str] = field(default_factory=dict)
+    headers: dict[str, str] = field(default_factory=dict)  # names and values from `HEADERS`
     body: list[str] = field(default_factory=list)
-    attachments: list[tuple[str, bytes]] = field(default_factory=list)
+    attachments: list[tuple[str, bytes]] = field(default_factory=list)  # names and bytes
+    # attached messages with their file names
     messages: list[tuple[str, "Mail"]] = field(default_factory=list)
-    left_out: Counter[str] = field(default_factory=Counter)
+    left_out: Counter[str] = field(default_factory=Counter)  # counts of unread parts
 
     def attach(self, name: str, content_type: str, content: bytes) -> None:
         """Add an attachment; see `file_name`."""
@@ -144,15 +136,18 @@ def read_eml(
     try:
         message = BytesParser(policy=_AsWritten()).parsebytes(data)
     except (MessageError, RecursionError) as error:
-        raise InputError(
-            N_("The message is damaged."), N_("Save it from the mail program again.")
-        ) from error
+        raise damaged() from error
     if not any(message.get(header) for header in (*HEADERS, "Received", "Message-ID")):
         raise InputError(
             N_("The file is no message: it has no headers."),
             N_("Save it from the mail program again."),
         )
     yield from documents(name, _Mime(limits).mail(message, 0), read_part)
+
+
+def damaged() -> InputError:
+    """The error for a damaged message."""
+    return InputError(N_("The message is damaged."), N_("Save it from the mail program again."))
 
 
 def documents(
@@ -214,8 +209,6 @@ class _AsWritten(Compat32):
 
 
 class _Mime:
-    """Reads the parts of MIME messages."""
-
     def __init__(self, limits: Limits) -> None:
         self._limits = limits
 
@@ -308,7 +301,6 @@ def _parts(part: "Message[str, str]") -> Sequence["Message[str, str]"]:
 
 
 def _walk(part: "Message[str, str]") -> Iterator["Message[str, str]"]:
-    """The leaf parts inside a part; messages stay closed."""
     if part.get_content_maintype() != "multipart":
         yield part
         return

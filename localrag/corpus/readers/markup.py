@@ -11,7 +11,7 @@ from lxml import html as lxml_html
 
 from localrag.corpus.readers.bounds import MARKDOWN, MARKUP, TEXT, check_memory
 from localrag.corpus.readers.flowing import unwrapped
-from localrag.corpus.readers.prose import Heading, TextBuilder, prose
+from localrag.corpus.readers.prose import SectionHeading, TextBuilder, prose
 from localrag.corpus.readers.text import brief, decode, drop_controls, stem
 from localrag.corpus.readers.types import Limits, omitted
 from localrag.corpus.types import Document
@@ -50,7 +50,7 @@ def read_markdown(name: str, data: bytes, limits: Limits) -> Iterator[Document]:
 _LONGEST_HEADING = 1_000
 
 
-def _headings(text: str, begin: int) -> Iterator[Heading]:
+def _headings(text: str, begin: int) -> Iterator[SectionHeading]:
     from markdown_it import MarkdownIt
 
     # The parser ends lines only at newlines; str.splitlines at more characters.
@@ -64,7 +64,7 @@ def _headings(text: str, begin: int) -> Iterator[Heading]:
         if opening.type == "heading_open" and opening.level == 0 and opening.map:
             first, last = opening.map
             title = _printed(parser, content.content)
-            yield Heading(int(opening.tag[1:]), title, starts[first], starts[last])
+            yield SectionHeading(int(opening.tag[1:]), title, starts[first], starts[last])
 
 
 def _printed(parser: "MarkdownIt", heading: str) -> str:
@@ -129,11 +129,7 @@ def read_html(name: str, data: bytes, limits: Limits) -> Iterator[Document]:
 
 
 class _Page:
-    """Writes the text of a page: a line per block, table cells separated by tabs.
-
-    Attributes:
-        left_out: counts of unread parts.
-    """
+    """Writes the text of a page: a line per block, table cells separated by tabs."""
 
     def __init__(self) -> None:
         self.left_out = Counter[str]()

@@ -58,20 +58,11 @@ class _Token(NamedTuple):
     text: str
 
 
-class _Section(NamedTuple):
-    """One of up to four sections of a format.
-
-    Attributes:
-        tokens: in order.
-        condition: a comparison and a number, or None.
-        locale: the text of ``[$-…]``, in lower case.
-        digits: the number of ``[DBNum1]``; 0 without it.
-    """
-
-    tokens: tuple[_Token, ...]
-    condition: tuple[str, float] | None
-    locale: str
-    digits: int
+class _FormatSection(NamedTuple):
+    tokens: tuple[_Token, ...]  # in order
+    condition: tuple[str, float] | None  # a comparison and a number, or None
+    locale: str  # the text of ``[$-…]``, in lower case
+    digits: int  # the number of ``[DBNum1]``; 0 without it
 
     @property
     def is_date(self) -> bool:
@@ -98,7 +89,7 @@ def shown(value: object, number_format: str) -> str | None:
 
 
 @lru_cache(maxsize=1_000)
-def _sections(number_format: str) -> tuple[_Section, ...]:
+def _sections(number_format: str) -> tuple[_FormatSection, ...]:
     parts, at = [], 0
     number_format = number_format[:_MOST_CHARACTERS]
     while at <= len(number_format):
@@ -109,7 +100,7 @@ def _sections(number_format: str) -> tuple[_Section, ...]:
     return tuple(map(_section, parts))
 
 
-def _section(text: str) -> _Section:
+def _section(text: str) -> _FormatSection:
     tokens: list[_Token] = []
     condition, locale, digits = None, "", 0
     for found in _TOKEN.finditer(text):
@@ -134,7 +125,7 @@ def _section(text: str) -> _Section:
             tokens.append(_Token("literal", words))
         elif kind not in ("width", "fill"):
             tokens.append(_Token(kind, words.lower() if kind == "date" else words))
-    return _Section(tuple(tokens), condition, locale, digits)
+    return _FormatSection(tuple(tokens), condition, locale, digits)
 
 
 def _text(value: str, number_format: str) -> str:
@@ -174,7 +165,7 @@ def _number(value: int | float, number_format: str) -> str | None:
     return _digits(sign + written, section.digits)
 
 
-def _chosen(sections: Sequence[_Section], value: float) -> tuple[_Section, float, str]:
+def _chosen(sections: Sequence[_FormatSection], value: float) -> tuple[_FormatSection, float, str]:
     """The section for a number, with the displayed magnitude and missing sign."""
     numeric = sections[:3]
     if any(section.condition for section in numeric):
@@ -278,7 +269,7 @@ def _trimmed(digits: str, places: Sequence[str]) -> str:
     return digits[:last]
 
 
-def _scientific(value: float, sign: str, section: _Section) -> str | None:
+def _scientific(value: float, sign: str, section: _FormatSection) -> str | None:
     kinds = [token.kind for token in section.tokens]
     split = kinds.index("exponent")
     before, after = section.tokens[:split], section.tokens[split:]

@@ -58,23 +58,17 @@ _WIDE_BRACKETS = str.maketrans("()", "（）")
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
-    """A line of print, or a column of vertical writing.
+class ScannedLine:
+    """A line of print, or a column of vertical writing."""
 
-    Attributes:
-        text: as read.
-        box: left, top, right, bottom in pixels, on the upright page.
-        confidence: of the engine, from 0 to 1.
-        vertical: whether it is a column.
-    """
-
-    text: str
+    text: str  # as read
+    # left, top, right, bottom in pixels, on the upright page
     box: tuple[float, float, float, float]
-    confidence: float
-    vertical: bool = False
+    confidence: float  # of the engine, from 0 to 1
+    vertical: bool = False  # whether it is a column
 
 
-class Engine(Protocol):
+class OcrEngine(Protocol):
     """Reads the image of a page."""
 
     @property
@@ -82,7 +76,7 @@ class Engine(Protocol):
         """Name with version, because versions read differently."""
         ...
 
-    def read(self, image: "Image") -> list[Line]:
+    def read(self, image: "Image") -> list[ScannedLine]:
         """Read a page; lines are in reading order."""
         ...
 
@@ -126,7 +120,7 @@ class PaddleOcr:
             }
         )
 
-    def read(self, image: "Image") -> list[Line]:
+    def read(self, image: "Image") -> list[ScannedLine]:
         """Read a page; lines are in reading order."""
         boxes = self._boxes(image)
         vertical = _is_vertical(boxes)
@@ -139,7 +133,6 @@ class PaddleOcr:
         return in_reading_order(read, vertical=vertical)
 
     def _boxes(self, image: "Image") -> "list[NDArray[np.float32]]":
-        """The corners of every line: top left, top right, bottom right, bottom left."""
         import cv2
         import numpy as np
 
@@ -157,7 +150,7 @@ class PaddleOcr:
         box: "NDArray[np.float32]",
         place: tuple[float, float, float, float],
         vertical: bool,
-    ) -> Line:
+    ) -> ScannedLine:
         import numpy as np
 
         piece = _straightened(image, box)
@@ -172,7 +165,7 @@ class PaddleOcr:
                 others.append(laid_in_a_row(red) if upright else red)
             for other in others:
                 text, confidence = max((text, confidence), self._row(other), key=itemgetter(1))
-        return Line(as_in_japan(text), place, round(confidence, 3), upright)
+        return ScannedLine(as_in_japan(text), place, round(confidence, 3), upright)
 
     def _row(self, row: "Image") -> tuple[str, float]:
         """The text of a row with spaces, and its confidence."""
@@ -222,7 +215,7 @@ def _missing() -> InputError:
     return InputError(N_("Reading scanned pages needs rapidocr."), to_install("ocr"))
 
 
-def in_reading_order(lines: Sequence[Line], *, vertical: bool) -> list[Line]:
+def in_reading_order(lines: Sequence[ScannedLine], *, vertical: bool) -> list[ScannedLine]:
     """Lines from top to bottom, or columns from right to left."""
     if vertical:
         return sorted(lines, key=lambda line: (-(line.box[0] + line.box[2]), line.box[1]))
@@ -258,7 +251,6 @@ def _in_order(box: "NDArray[np.float32]") -> "NDArray[np.float32]":
 def _upright_places(
     boxes: "Sequence[NDArray[np.float32]]", image: "Image"
 ) -> list[tuple[float, float, float, float]]:
-    """Places of boxes on the upright page: left, top, right, bottom."""
     import numpy as np
 
     if not boxes:
@@ -340,7 +332,6 @@ def _blank_between(before: str, after: str, blank: float) -> str:
 
 
 def _ink(image: "Image") -> "Image":
-    """Where there is ink (255) and where paper (0)."""
     import cv2
     import numpy as np
 
@@ -482,15 +473,12 @@ def is_small(data: bytes) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class ScannedPage:
-    """A page read by OCR, with its number from 1 and its size in pixels.
-
-    Its lines are in reading order; a page without text has none.
-    """
+    """A page read by OCR, with number (from 1), pixels, and lines in reading order, if any."""
 
     number: int
     width: int
     height: int
-    lines: tuple[Line, ...]
+    lines: tuple[ScannedLine, ...]
 
     @property
     def characters(self) -> int:
@@ -507,10 +495,7 @@ class ScannedPage:
 
 @dataclass(frozen=True, slots=True)
 class PageRead:
-    """Progress of OCR: page `number` of a file was read, or had been read before.
-
-    `done` and `total` count its pages for OCR, `earlier` those read before.
-    """
+    """Progress of OCR: page `number` of a file was read, now or `earlier`; `total` to read."""
 
     source: str
     number: int
@@ -523,12 +508,9 @@ class PageRead:
 
 @dataclass(frozen=True, slots=True)
 class Scans:
-    """Reads image pages with an engine and calls `on_page` after each.
+    """Reads image pages with an engine, calling `on_page`; keeps them in the folder `kept`."""
 
-    `kept` is the folder of read pages; None to keep none.
-    """
-
-    engine: Engine
+    engine: OcrEngine
     kept: Path | None = None
     on_page: Callable[[PageRead], None] = field(default=ignore, compare=False)
 
@@ -575,7 +557,9 @@ class Scans:
         with suppress(OSError, ValueError, LookupError, TypeError):
             kept = json.loads(path.read_text(encoding="utf-8"))
             if kept["made_by"] == self._made_by:
-                lines = (Line(**{**line, "box": tuple(line["box"])}) for line in kept["lines"])
+                lines = (
+                    ScannedLine(**{**line, "box": tuple(line["box"])}) for line in kept["lines"]
+                )
                 return ScannedPage(number, kept["width"], kept["height"], tuple(lines))
         return None
 
@@ -585,6 +569,6 @@ class Scans:
         replace_text(path, json.dumps(kept, ensure_ascii=False))
 
 
-def _storable(line: Line) -> Line:
+def _storable(line: ScannedLine) -> ScannedLine:
     text = drop_controls(line.text).replace("\n", " ").strip()
-    return Line(text, line.box, line.confidence, line.vertical)
+    return ScannedLine(text, line.box, line.confidence, line.vertical)

@@ -20,6 +20,7 @@ from localrag.corpus.readers.mail import (
     UNREADABLE,
     Mail,
     PartReader,
+    damaged,
     decoded,
     documents,
     fuller,
@@ -77,9 +78,7 @@ def read_msg(
         raise
     except Exception as error:
         # olefile raises many kinds of errors on damaged files.
-        raise InputError(
-            N_("The message is damaged."), N_("Save it from the mail program again.")
-        ) from error
+        raise damaged() from error
     yield from documents(name, mail, read_part, "msg")
 
 
@@ -135,7 +134,6 @@ class _Storage:
         self._fixed: Mapping[int, bytes] = {}
 
     def mail(self, depth: int) -> Mail:
-        """The message in this folder."""
         self._fixed = self._numbers(_HEAD_OF_INNER if depth else _HEAD_OF_FIRST)
         mail = Mail()
         mail.headers = {
@@ -195,7 +193,6 @@ class _Storage:
             return bytes(stream.read())
 
     def _text(self, property_: str, *, of_body: bool = False) -> str:
-        """A property as text; "" if missing."""
         if wide := self._bytes(property_, _TEXT):
             return wide.decode("utf-16-le", "replace").rstrip("\0")
         narrow = self._bytes(property_, _BYTES_TEXT).rstrip(b"\0")

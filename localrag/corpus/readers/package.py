@@ -99,21 +99,16 @@ def number(text: str, default: int = 0) -> int:
 
 
 class Relation(NamedTuple):
-    """A relationship of a part.
+    """A relationship of a part."""
 
-    Attributes:
-        kind: the last word of its type: ``footnotes``.
-        target: name of the part, or an external address.
-    """
-
-    kind: str
-    target: str
+    kind: str  # the last word of its type: ``footnotes``
+    target: str  # name of the part, or an external address
 
 
 class Package:
     """A package; parts are unpacked and parsed on demand.
 
-    A file that is no zip raises BadZipFile, a missing part KeyError, a damaged or oversized one
+    Other files than zip raise BadZipFile, a missing part KeyError, a damaged or oversized one
     InputError.
     """
 

@@ -22,11 +22,10 @@ from localrag.corpus.readers.flowing import (
 )
 from localrag.corpus.readers.layout import Box, segment
 from localrag.corpus.readers.mail import PartReader, file_name, only_name
-from localrag.corpus.readers.ocr import Line as ScannedLine
-from localrag.corpus.readers.ocr import ScannedPage
+from localrag.corpus.readers.ocr import ScannedLine, ScannedPage
 from localrag.corpus.readers.pdfium import Printed, PrintedFile, picture, printed
 from localrag.corpus.readers.prose import prose
-from localrag.corpus.readers.reading_order import Line, lines
+from localrag.corpus.readers.reading_order import PageLine, lines
 from localrag.corpus.readers.running_heads import without_running_heads
 from localrag.corpus.readers.text import drop_controls
 from localrag.corpus.readers.types import Limits, Omission, OnlyImagesError, PassedOver, ReadFailure
@@ -108,7 +107,6 @@ def _attachments(
 
 
 def _apart(work: Callable[..., Any], data: bytes, limits: Limits) -> Callable[..., Any]:
-    """A function of PDFium, run in a separate process."""
     return partial(
         apart,
         work,
@@ -128,7 +126,6 @@ def _read_pictures(name: str, data: bytes, limits: Limits, pages: list[Printed])
 
 
 def _image(data: bytes, limits: Limits, number: int) -> "Image":
-    """A page as an image."""
     import numpy as np
 
     rows, stride, height, width, channels = _apart(picture, data, limits)(
@@ -242,28 +239,25 @@ _MOST_REMARKS, _SET_CLOSE = 4, 0.9
 _REMARK = re.compile(r"[※＊*†‡＃#]|[（(\[【]?(?:注|註|備考|参考|続き|前頁|承前)")
 
 
-class _Column(NamedTuple):
+class _ColumnShape(NamedTuple):
     """Width of a column, and gap of its lines in heights."""
 
     width: float
     gap: float
 
 
-Columns = Mapping[tuple[int, int], _Column]
+Columns = Mapping[tuple[int, int], _ColumnShape]
 """Usual columns by quarter turns of their text and its size."""
 
 
-def flowing_text(pages: Sequence[Sequence[Line]]) -> tuple[str, list[int]]:
-    """Join the lines of pages to paragraphs; return the text and the start of each page.
-
-    An empty line separates paragraphs if the second starts in lower case.
-    """
+def flowing_text(pages: Sequence[Sequence[PageLine]]) -> tuple[str, list[int]]:
+    """Join the lines of pages to paragraphs; return the text and the start of each page."""
     words = words_of([line.text for page in pages for line in page])
     done: list[str] = []
     length = 0
     current = ""
     head = ""
-    last: Line | None = None
+    last: PageLine | None = None
     columns = _columns(pages)
     starts: list[int] = []
     for page in _in_flow(pages, _usual_size(pages), columns):
@@ -304,14 +298,16 @@ def _runs_on(paragraph: str, following: str) -> bool:
     return len(split_sentences(f"{paragraph[-1]}\n{following[0]}")) == 1
 
 
-def _usual_size(pages: Sequence[Sequence[Line]]) -> float:
+def _usual_size(pages: Sequence[Sequence[PageLine]]) -> float:
     sizes: Counter[float] = Counter()
     for line in (line for page in pages for line in page):
         sizes[line.size] += len(line.text)
     return sizes.most_common(1)[0][0] if sizes else 0.0
 
 
-def _in_flow(pages: Sequence[Sequence[Line]], usual: float, columns: Columns) -> list[list[Line]]:
+def _in_flow(
+    pages: Sequence[Sequence[PageLine]], usual: float, columns: Columns
+) -> list[list[PageLine]]:
     """Pages with the foot moved before a paragraph across the page end, the head after it."""
     out = [list(page) for page in pages]
     filled = [number for number, page in enumerate(pages) if page]
@@ -327,14 +323,16 @@ def _in_flow(pages: Sequence[Sequence[Line]], usual: float, columns: Columns) ->
     return out
 
 
-def _small_foot(page: Sequence[Line], usual: float) -> int:
+def _small_foot(page: Sequence[PageLine], usual: float) -> int:
     foot = len(page)
     while foot and (page[foot - 1].size < usual * _SMALL or page[foot - 1].frame != page[0].frame):
         foot -= 1
     return len(page) if not foot or ends_sentence(page[foot - 1].text) else foot
 
 
-def _between(page: Sequence[Line], following: Sequence[Line], columns: Columns) -> tuple[int, int]:
+def _between(
+    page: Sequence[PageLine], following: Sequence[PageLine], columns: Columns
+) -> tuple[int, int]:
     """Start of a page's foot and end of the next head, if a sentence runs between them."""
     for left_out in range(_MOST_REMARKS + 1):
         for head in range(min(left_out, len(following) - 1) + 1):
@@ -357,7 +355,7 @@ def _between(page: Sequence[Line], following: Sequence[Line], columns: Columns) 
     return len(page), 0
 
 
-def _is_head(page: Sequence[Line]) -> bool:
+def _is_head(page: Sequence[PageLine]) -> bool:
     """Whether the first line is a head, not the end of a paragraph."""
     return (
         len(page) > 1
@@ -368,7 +366,7 @@ def _is_head(page: Sequence[Line]) -> bool:
     )
 
 
-def _is_apart(page: Sequence[Line], at: int) -> bool:
+def _is_apart(page: Sequence[PageLine], at: int) -> bool:
     """Whether a rule, mark, gap or font separates a line from the one above."""
     above, line = page[at - 1], page[at]
     gaps = [one.gap for other, one in enumerate(page) if other != at and one.gap > 0]
@@ -382,7 +380,9 @@ def _is_apart(page: Sequence[Line], at: int) -> bool:
     )
 
 
-def _foot_before(page: list[Line], foot: int, columns: Columns, *, is_end: bool) -> list[Line]:
+def _foot_before(
+    page: list[PageLine], foot: int, columns: Columns, *, is_end: bool
+) -> list[PageLine]:
     """A page with its foot before the paragraph running over its end."""
     begin = foot - 1
     while begin > 0 and _are_joined(page, begin, columns):
@@ -392,7 +392,7 @@ def _foot_before(page: list[Line], foot: int, columns: Columns, *, is_end: bool)
     return [*page[:begin], *page[foot:], *page[begin:foot]]
 
 
-def _head_behind(page: list[Line], head: int, columns: Columns) -> list[Line]:
+def _head_behind(page: list[PageLine], head: int, columns: Columns) -> list[PageLine]:
     """A page with its head after the paragraph from the previous page."""
     end = head + 1
     while end < len(page) and _are_joined(page, end, columns):
@@ -403,12 +403,12 @@ def _head_behind(page: list[Line], head: int, columns: Columns) -> list[Line]:
     return [first, *page[head + 1 : end], *page[:head], *page[end:]]
 
 
-def _are_joined(page: Sequence[Line], at: int, columns: Columns) -> bool:
+def _are_joined(page: Sequence[PageLine], at: int, columns: Columns) -> bool:
     above, line = page[at - 1], page[at]
     return _is_joined(above, line, above.text, line.text.strip(), columns)
 
 
-def _columns(pages: Sequence[Sequence[Line]]) -> Columns:
+def _columns(pages: Sequence[Sequence[PageLine]]) -> Columns:
     """Usual columns by size; one short line does not show them."""
     widths: dict[tuple[int, int], list[float]] = defaultdict(list)
     gaps: dict[tuple[int, int], list[float]] = defaultdict(list)
@@ -418,7 +418,7 @@ def _columns(pages: Sequence[Sequence[Line]]) -> Columns:
         if not line.opens:
             gaps[key].append(line.gap)
     return {
-        key: _Column(median(found), _lower(gaps[key]) if gaps[key] else _ROOM)
+        key: _ColumnShape(median(found), _lower(gaps[key]) if gaps[key] else _ROOM)
         for key, found in widths.items()
     }
 
@@ -427,13 +427,13 @@ def _lower(gaps: Sequence[float]) -> float:
     return sorted(gaps)[len(gaps) // 4]
 
 
-def _is_joined(last: Line, line: Line, before: str, text: str, columns: Columns) -> bool:
+def _is_joined(last: PageLine, line: PageLine, before: str, text: str, columns: Columns) -> bool:
     """Whether a line belongs to the paragraph of the previous one."""
     if last.is_row or line.is_row or last.frame != line.frame:
         return False
     size = max(last.size, line.size, 0.1)
     resized = abs(last.size - line.size) / size
-    usual = columns.get((last.frame, round(last.size)), _Column(last.width, _ROOM))
+    usual = columns.get((last.frame, round(last.size)), _ColumnShape(last.width, _ROOM))
     is_apart = not line.opens and line.gap > usual.gap + _MORE_ROOM
     if resized > _OTHER_SIZE or (is_apart and resized > _NEARLY_THE_SIZE):
         return False

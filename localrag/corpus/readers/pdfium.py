@@ -66,44 +66,26 @@ _BYTES_A_PIXEL = 6
 
 @dataclass(slots=True)
 class Printed:
-    """The text of a page.
+    """The text of a page."""
 
-    Attributes:
-        parts: its segments; none without readable text.
-        put: segments shown by fields and annotations.
-        box: of the page.
-        rules: drawn lines and boxes.
-        unknown: number of characters unnamed by their fonts.
-        is_unreadable: whether these are too many.
-        is_blank: whether nothing is drawn on it.
-        scanned: the page as read by OCR; None for text in the file.
-    """
-
-    parts: Sequence[Segment]
-    box: Box
-    rules: Sequence[Box] = ()
-    unknown: int = 0
-    is_unreadable: bool = False
-    is_blank: bool = False
-    scanned: ScannedPage | None = None
-    put: Sequence[Segment] = ()
+    parts: Sequence[Segment]  # its segments; none without readable text
+    box: Box  # of the page
+    rules: Sequence[Box] = ()  # drawn lines and boxes
+    unknown: int = 0  # number of characters unnamed by their fonts
+    is_unreadable: bool = False  # whether these are too many
+    is_blank: bool = False  # whether nothing is drawn on it
+    scanned: ScannedPage | None = None  # the page as read by OCR; None for text in the file
+    put: Sequence[Segment] = ()  # segments shown by fields and annotations
 
 
 @dataclass(slots=True)
 class PrintedFile:
-    """The content of a file.
+    """The content of a file."""
 
-    Attributes:
-        pages: the text of each.
-        omissions: unread parts, and parts with a remark.
-        attachments: attached files.
-        bookmarks: their titles.
-    """
-
-    pages: list[Printed]
-    omissions: list[Omission]
+    pages: list[Printed]  # the text of each
+    omissions: list[Omission]  # unread parts, and parts with a remark
     attachments: list[Attachment] = field(default_factory=list)
-    bookmarks: list[str] = field(default_factory=list)
+    bookmarks: list[str] = field(default_factory=list)  # their titles
 
 
 def printed(data: bytes, limits: Limits) -> PrintedFile:
@@ -230,7 +212,6 @@ def _drawn(page: Any) -> Iterator[Any]:
 
 
 def _is_marked(drawn: Any, name: str) -> bool:
-    """Whether an object has marks of a name."""
     import pypdfium2.raw as pdfium
 
     buffer, size = (c_ushort * 32)(), c_ulong()
@@ -346,12 +327,9 @@ def picture(data: bytes, memory_bytes: int, number: int) -> tuple[bytes, int, in
 
 
 class _Unseen:
-    """Invisible characters: hidden layers, white on white, no ink.
+    """Invisible characters, counted: hidden layers, white on white, no ink.
 
     Invisible text over a picture is the text layer of a scan; it stays.
-
-    Attributes:
-        count: number found.
     """
 
     def __init__(self, page: "PdfPage", box: Box) -> None:
@@ -427,7 +405,6 @@ def _bounds(drawn: Any) -> Box:
 
 
 def _is_in(box: Box, others: Sequence[Box]) -> bool:
-    """Whether the middle of a box is inside or near one of the others."""
     x, y, near = (box.x0 + box.x1) / 2, (box.y0 + box.y1) / 2, (box.y1 - box.y0) / 2
     return any(
         other.x0 - near <= x <= other.x1 + near and other.y0 - near <= y <= other.y1 + near

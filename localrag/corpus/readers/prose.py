@@ -33,7 +33,7 @@ _BREAKS = (
 )
 
 
-class Heading(NamedTuple):
+class SectionHeading(NamedTuple):
     """A heading and its span; `depth` is 1 for the outermost level."""
 
     depth: int
@@ -43,15 +43,10 @@ class Heading(NamedTuple):
 
 
 class TextBuilder:
-    """Collects the lines of a text.
-
-    Attributes:
-        headings: the lines added as headings.
-        length: characters so far, line ends included.
-    """
+    """Collects the lines of a text, and those added as headings; `length` in characters."""
 
     def __init__(self) -> None:
-        self.headings: list[Heading] = []
+        self.headings: list[SectionHeading] = []
         self.length = 0
         self._lines: list[str] = []
 
@@ -66,7 +61,7 @@ class TextBuilder:
         self._lines.append(f"{line}\n")
         self.length += len(line) + 1
         if depth:
-            self.headings.append(Heading(depth, title or line, start, self.length))
+            self.headings.append(SectionHeading(depth, title or line, start, self.length))
 
 
 def prose(
@@ -75,32 +70,20 @@ def prose(
     kind: str,
     text: str,
     title: str | None = None,
-    source: str = "",
-    headings: Sequence[Heading] = (),
+    source: str = "",  # the file; `id_` by default
+    headings: Sequence[SectionHeading] = (),
     pages: Sequence[int] = (),
-    confidences: Sequence[float | None] = (),
-    begin: int = 0,
+    confidences: Sequence[float | None] = (),  # of OCR, by page; None for a page with text
+    begin: int = 0,  # start of the first passage; text before it is not searched
     metadata: Mapping[str, str] | None = None,
-    omissions: Iterable[Omission] = (),
+    omissions: Iterable[Omission] = (),  # of the file; a count of 0 is dropped
     longest: int = _LONGEST,
 ) -> Document:
     """Make a document and cut its passages: one per section, long ones at sentence ends.
 
-    Args:
-        id_: id of the document.
-        kind: its format.
-        text: the full text.
-        title: as printed; the start of every header. By default the file name in `id_`.
-        source: the file; `id_` by default.
-        headings: in order, without overlaps.
-        pages: start of each page's passages, in characters; empty if unknown. No passage crosses
-            them.
-        confidences: of OCR, by page; None for a page with text.
-        begin: start of the first passage; text before it is not searched.
-        metadata: of the document.
-        omissions: of the file; a count of 0 is dropped.
-        longest: target size of a passage in bytes of UTF-8. Up to half more stays in one piece, to
-            avoid fragments.
+    The `title` is the start of every header, by default the file name in `id_`. No passage crosses
+    `pages`, the starts of pages in characters. Passages aim at `longest` bytes of UTF-8. Up to half
+    more stays in one piece, to avoid fragments.
     """
     bounded(N_("id"), id_)
     title = bounded(N_("title"), stem(id_) if title is None else title)
@@ -155,7 +138,7 @@ def _header(place: str, starts: Sequence[int], text: str, start: int, end: int) 
 
 
 def _stretches(
-    text: str, headings: Sequence[Heading], pages: Sequence[int], begin: int
+    text: str, headings: Sequence[SectionHeading], pages: Sequence[int], begin: int
 ) -> Iterator[tuple[tuple[str, ...], int, int]]:
     """Yield heading path and span of the text between headings and page ends."""
     cuts = sorted({begin, *pages, *(h.end for h in headings), len(text)})
@@ -201,7 +184,7 @@ def _break(text: str, start: int, end: int, wanted: int) -> int:
     return start + max(wanted, 1)
 
 
-def _sections(text: str, headings: Sequence[Heading]) -> Iterator[Section]:
+def _sections(text: str, headings: Sequence[SectionHeading]) -> Iterator[Section]:
     """End each heading at the next one of its depth or further out."""
     ends: list[int] = []
     following: list[tuple[int, int]] = []

@@ -9,36 +9,26 @@ from itertools import groupby, pairwise
 from operator import itemgetter
 from statistics import median
 
-from localrag.corpus.readers.flowing import Words, ends_sentence, is_wide, join
+from localrag.corpus.readers.flowing import KnownWords, ends_sentence, is_wide, join
 from localrag.corpus.readers.layout import SPLIT, Box, Segment, is_parted, turned, uprights
 
 
 @dataclass(slots=True)
-class Line:
-    """A printed line, or a row of a table.
+class PageLine:
+    """A printed line, or a row of a table."""
 
-    Attributes:
-        text: cells separated by tabs.
-        size: of its font.
-        indent, room: free space before and after it in its column; negative beyond it.
-        width: of its column.
-        gap: distance to the line above in its column, in its own heights; 0 for the first.
-        opens: whether it is the first of a column.
-        is_row: whether it is a row of a table.
-        is_ruled: whether a rule separates it from the line above.
-        frame: quarter turns of its text.
-    """
-
-    text: str
-    size: float
+    text: str  # cells separated by tabs
+    size: float  # of its font
+    # indent, room: free space before and after it in its column; negative beyond it
     indent: float = 0.0
     room: float = 0.0
-    width: float = 0.0
+    width: float = 0.0  # of its column
+    # distance to the line above in its column, in its own heights; 0 for the first
     gap: float = 0.0
-    opens: bool = False
-    is_row: bool = False
-    is_ruled: bool = False
-    frame: int = 0
+    opens: bool = False  # whether it is the first of a column
+    is_row: bool = False  # whether it is a row of a table
+    is_ruled: bool = False  # whether a rule separates it from the line above
+    frame: int = 0  # quarter turns of its text
 
 
 _TEXT_COLUMN = 8.0
@@ -51,7 +41,7 @@ _LABEL = re.compile(
 )
 
 
-def lines(parts: Sequence[Segment], rules: Sequence[Box] = ()) -> list[Line]:
+def lines(parts: Sequence[Segment], rules: Sequence[Box] = ()) -> list[PageLine]:
     """The lines of a page in reading order; drawn rules show the rows of tables."""
     by_frame: dict[int, list[Segment]] = defaultdict(list)
     for part in parts:
@@ -60,7 +50,7 @@ def lines(parts: Sequence[Segment], rules: Sequence[Box] = ()) -> list[Line]:
     if not by_frame:
         return []
     main = max(by_frame, key=lambda frame: sum(len(part.text) for part in by_frame[frame]))
-    out: list[Line] = []
+    out: list[PageLine] = []
     others = [frame for frame in by_frame if frame != main]
     for frame in [main, *others]:
         levels = list(_levels(rules, frame))
@@ -170,8 +160,8 @@ def _columns(spans: Sequence[tuple[float, float]], size: float) -> list[tuple[fl
 class _Column:
     """A column of text and its right edge.
 
-    Headings, numbers or punctuation may hang over it, so several lines must end at the edge. Rules
-    across its lines belong to tables.
+    Several lines must end there, because headings or punctuation may hang over it. Rules across
+    lines belong to tables.
     """
 
     def __init__(self, parts: Sequence[Segment], across: Sequence[Box]) -> None:
@@ -198,7 +188,7 @@ def _edge(ends: Sequence[float], size: float) -> float:
     return max(ends)
 
 
-def _read_band(band: _Band, levels: Sequence[Box], across: Sequence[Box]) -> Iterator[Line]:
+def _read_band(band: _Band, levels: Sequence[Box], across: Sequence[Box]) -> Iterator[PageLine]:
     by_column: list[list[Segment]] = [[] for _ in band.columns]
     for strip in band.strips:
         for part in strip:
@@ -210,7 +200,7 @@ def _read_band(band: _Band, levels: Sequence[Box], across: Sequence[Box]) -> Ite
         yield from _rows(band, levels)
 
 
-def _nested(parts: list[Segment], column: _Column, levels: Sequence[Box]) -> Iterator[Line]:
+def _nested(parts: list[Segment], column: _Column, levels: Sequence[Box]) -> Iterator[PageLine]:
     """A column of text, with inner columns or tables."""
     bands = list(_bands(parts))
     if len(bands) == 1 and len(bands[0].columns) == 1:
@@ -265,7 +255,6 @@ def _is_text(band: _Band, by_column: Sequence[Sequence[Segment]], levels: Sequen
 
 
 def _fills(parts: Sequence[Segment], column: tuple[float, float]) -> bool:
-    """Whether a column has running text."""
     size = median(part.size for part in parts) or 1.0
     width = column[1] - column[0]
     if width < size * _TEXT_COLUMN or len(parts) < 2:
@@ -279,7 +268,7 @@ def _fills(parts: Sequence[Segment], column: tuple[float, float]) -> bool:
 
 def _column_lines(
     parts: Sequence[Segment], column: _Column, levels: Sequence[Box]
-) -> Iterator[Line]:
+) -> Iterator[PageLine]:
     """The lines of one column; parts beside each other are cells of a row."""
     above: list[Segment] = []
     for strip in _lines_of(parts):
@@ -297,7 +286,7 @@ def _column_lines(
                 for rule in levels
             )
         text = _spaced(row, column.across)
-        yield Line(
+        yield PageLine(
             text,
             size=max(row, key=lambda part: len(part.text)).size,
             indent=left.box.x0 - column.left,
@@ -322,7 +311,7 @@ def _spaced(row: Sequence[Segment], across: Sequence[Box]) -> str:
             text += "\t" + part.text
         elif is_spread and gap < last.size * 0.6:
             # Text filled into a line.
-            text = join(text, part.text, Words())
+            text = join(text, part.text, KnownWords())
         elif is_spread or (last is row[0] and _is_label(last, part)):
             text += ("　" if is_wide(part.text[0]) else " ") + part.text
         else:
@@ -349,7 +338,7 @@ def _lines_of(parts: Sequence[Segment]) -> list[list[Segment]]:
     return out
 
 
-def _rows(band: _Band, levels: Sequence[Box]) -> Iterator[Line]:
+def _rows(band: _Band, levels: Sequence[Box]) -> Iterator[PageLine]:
     """The rows of a table: text between two rules, or on one line."""
     grouped: list[list[Segment]] = []
     strips = [line for strip in band.strips for line in _lines_of(strip)]
@@ -368,7 +357,7 @@ def _rows(band: _Band, levels: Sequence[Box]) -> Iterator[Line]:
         for part in row:
             cells[_column_of(part, band.columns)].append(part)
         texts = [_in_one([p.text for line in _lines_of(cell) for p in line]) for cell in cells]
-        yield Line(
+        yield PageLine(
             "\t".join(texts).strip("\t") if sum(map(bool, texts)) == 1 else "\t".join(texts),
             size=row[0].size,
             width=edge - band.columns[0][0],
@@ -379,7 +368,7 @@ def _rows(band: _Band, levels: Sequence[Box]) -> Iterator[Line]:
 
 
 def _in_one(texts: Sequence[str]) -> str:
-    return reduce(lambda done, text: join(done, text, Words()), texts) if texts else ""
+    return reduce(lambda done, text: join(done, text, KnownWords()), texts) if texts else ""
 
 
 def _usual_gap(

@@ -42,8 +42,6 @@ _SIDES = {"bottom": (1, 3, 1), "top": (1, 3, -1), "left": (0, 2, 1), "right": (0
 
 @dataclass(slots=True)
 class _Edge:
-    """A segment near an edge of a page."""
-
     page: int
     side: str
     row: int

@@ -32,7 +32,7 @@ from localrag.corpus.readers.package import (
     paragraphs,
     relation_of,
 )
-from localrag.corpus.readers.prose import Heading, TextBuilder, prose, without_text
+from localrag.corpus.readers.prose import SectionHeading, TextBuilder, prose, without_text
 from localrag.corpus.readers.tables import LOOKED_AT, Grid, Merged, lines_of
 from localrag.corpus.readers.text import cell, drop_controls
 from localrag.corpus.readers.types import Limits, omitted
@@ -65,28 +65,21 @@ _LONGEST_NAMESPACE = 200
 
 
 @dataclass(frozen=True, slots=True)
-class Opened:
-    """An open workbook.
+class OpenedWorkbook:
+    """An open workbook."""
 
-    Attributes:
-        values: read-only openpyxl workbook with the values calculated last.
-        formulas: the same with formulas; None without formulas.
-        stream: the file of both, with transitional namespaces.
-    """
-
-    values: Any
-    formulas: Any
-    stream: IO[bytes]
+    values: Any  # read-only openpyxl workbook with the values calculated last
+    formulas: Any  # the same with formulas; None without formulas
+    stream: IO[bytes]  # the file of both, with transitional namespaces
 
 
 @contextmanager
 def opened_workbook(
     stream: IO[bytes], name: str, aside: Path | None = None, most: int = _UNPACKED
-) -> Iterator[Opened]:
-    """Open a workbook from a seekable file.
+) -> Iterator[OpenedWorkbook]:
+    """Open a workbook from a seekable file, at most `most` bytes unpacked, `aside` if needed.
 
-    `aside` is the folder for a temporary file, `most` the limit for unpacked bytes. Encrypted,
-    damaged, oversized and other files are InputErrors. So is any other exception inside.
+    Encrypted, damaged, oversized and other files are InputErrors. So is any other exception inside.
     """
     try:
         import openpyxl
@@ -109,7 +102,7 @@ def opened_workbook(
             for sheet in (*values.worksheets, *(formulas.worksheets if formulas else ())):
                 # The declared size of a sheet may be wrong.
                 sheet.reset_dimensions()
-            yield Opened(values, formulas, stream)
+            yield OpenedWorkbook(values, formulas, stream)
         except InputError:
             raise
         except Exception as error:
@@ -204,28 +197,18 @@ def _has_formulas(stream: IO[bytes]) -> bool:
 
 
 @dataclass(frozen=True)
-class Layout:
-    """The layout of a sheet. Rows and columns are counted from 1.
+class SheetLayout:
+    """The layout of a sheet. Rows and columns are counted from 1."""
 
-    Attributes:
-        hidden_rows: rows hidden by hand, not by a filter.
-        hidden_columns: hidden columns.
-        merged: merged cells: first row, first column, last row, last column.
-        header: first row of the filter; 0 without one.
-        rows: number of rows in the file.
-        last_row: number of the last row.
-        width: last column with content; 0 if empty.
-        margins: number of printed headers and footers.
-    """
-
-    hidden_rows: frozenset[int]
+    hidden_rows: frozenset[int]  # rows hidden by hand, not by a filter
     hidden_columns: frozenset[int]
+    # merged cells: first row, first column, last row, last column
     merged: tuple[tuple[int, int, int, int], ...]
-    header: int
-    rows: int
-    last_row: int
-    width: int
-    margins: int
+    header: int  # first row of the filter; 0 without one
+    rows: int  # number of rows in the file
+    last_row: int  # number of the last row
+    width: int  # last column with content; 0 if empty
+    margins: int  # number of printed headers and footers
 
     @cached_property
     def merged_from(self) -> dict[int, list[tuple[int, int, int, int]]]:
@@ -240,7 +223,7 @@ _WIDEST = 16_384
 _COLUMN = re.compile("[A-Z]{1,3}")
 
 
-def layout_of(opened: Opened, part: str) -> Layout:
+def layout_of(opened: OpenedWorkbook, part: str) -> SheetLayout:
     """Read the layout of a sheet by its part; read-only openpyxl has none."""
     from openpyxl.utils.cell import column_index_from_string, range_boundaries
 
@@ -283,7 +266,7 @@ def layout_of(opened: Opened, part: str) -> Layout:
     if filtered and is_filtering:
         rows -= set(range(filtered[0], filtered[1] + 1))
     hidden = frozenset(rows), frozenset(columns)
-    return Layout(*hidden, tuple(merged), header, count, number, width, margins)
+    return SheetLayout(*hidden, tuple(merged), header, count, number, width, margins)
 
 
 def _forget(element: etree._Element) -> None:
@@ -317,7 +300,7 @@ def read_xlsx(name: str, data: bytes, limits: Limits) -> Iterator[Document]:
     """Read the visible sheets of a workbook as one document."""
     file = PurePosixPath(name.rpartition("!")[2]).name
     with opened_workbook(BytesIO(data), file, limits.aside, limits.file_bytes) as opened:
-        reading = _Reading(opened, Package(_whole(opened), limits), limits)
+        reading = _WorkbookReading(opened, Package(_whole(opened), limits), limits)
         text, headings = reading.text()
     omissions = omitted(reading.left_out)
     if not text:
@@ -325,26 +308,19 @@ def read_xlsx(name: str, data: bytes, limits: Limits) -> Iterator[Document]:
     yield prose(id_=name, kind="xlsx", text=text, headings=headings, omissions=omissions)
 
 
-def _whole(opened: Opened) -> bytes:
+def _whole(opened: OpenedWorkbook) -> bytes:
     opened.stream.seek(0)
     return opened.stream.read()
 
 
-class _Reading:
-    """Reads a workbook, sheet by sheet.
-
-    Attributes:
-        left_out: counts of unread parts.
-    """
-
-    def __init__(self, opened: Opened, package: Package, limits: Limits) -> None:
+class _WorkbookReading:
+    def __init__(self, opened: OpenedWorkbook, package: Package, limits: Limits) -> None:
         self._opened = opened
         self._package = package
         self._most = min(limits.file_bytes, limits.memory_bytes // _BYTES_A_CHARACTER)
         self.left_out = Counter[str]()
 
-    def text(self) -> tuple[str, list[Heading]]:
-        """The text of all visible sheets, with their names as headings."""
+    def text(self) -> tuple[str, list[SectionHeading]]:
         written = TextBuilder()
         for sheet, part in self._sheets():
             title = cell(drop_controls(sheet.title))
@@ -361,7 +337,6 @@ class _Reading:
         return written.text, written.headings
 
     def _sheets(self) -> Iterator[tuple[Any, str]]:
-        """The visible sheets in order, each with the name of its part."""
         book = "xl/workbook.xml"
         related = self._package.relations(book)
         kinds = {}
@@ -402,7 +377,7 @@ class _Reading:
         yield from self._beside(part)
 
     def _rows(
-        self, sheet: Any, layout: Layout, shown: Sequence[int]
+        self, sheet: Any, layout: SheetLayout, shown: Sequence[int]
     ) -> Iterator[tuple[int, list[str]]]:
         """Yield the number of each visible row, and the texts of its cells."""
         if not layout.width:
@@ -503,7 +478,7 @@ def _as_date(found: "ReadOnlyCell", value: object) -> object:
     return moment if isinstance(moment, date | datetime | time | timedelta) else value
 
 
-def _covered(layout: Layout) -> set[tuple[int, int]]:
+def _covered(layout: SheetLayout) -> set[tuple[int, int]]:
     """Rows and columns, from 1, of the cells below merged ones, up to a limit."""
     covered: set[tuple[int, int]] = set()
     for top, left, bottom, right in layout.merged:
@@ -513,7 +488,9 @@ def _covered(layout: Layout) -> set[tuple[int, int]]:
     return covered
 
 
-def _grid(block: Iterator[tuple[int, list[str]]], layout: Layout, shown: Sequence[int]) -> Grid:
+def _grid(
+    block: Iterator[tuple[int, list[str]]], layout: SheetLayout, shown: Sequence[int]
+) -> Grid:
     first = list(islice(block, LOOKED_AT))
     at_row = {number: at for at, (number, _) in enumerate(first)}
     at_column = {number: at for at, number in enumerate(shown)}

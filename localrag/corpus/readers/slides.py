@@ -93,7 +93,6 @@ def _damaged() -> InputError:
 
 
 def _slides(package: Package, presentation: str) -> Iterator[str]:
-    """The parts of the slides in display order."""
     related = package.relations(presentation)
     for element in package.root(presentation).iterfind("{*}sldIdLst/{*}sldId"):
         relation = relation_of(element, related)
@@ -103,18 +102,7 @@ def _slides(package: Package, presentation: str) -> Iterator[str]:
 
 
 class _Slide:
-    """Reads a slide.
-
-    Args:
-        package: the file.
-        part: name of the slide's part.
-        footers: footer lines read so far; updated.
-        left_out: counts of unread parts; updated.
-        is_layer: whether it is a layout or master, with invisible placeholders.
-
-    Attributes:
-        title: in one line, available after the lines are read; "" without one.
-    """
+    """Reads a slide. `title` is known after its lines; `footers` and `left_out` are updated."""
 
     def __init__(
         self,
@@ -152,7 +140,6 @@ class _Slide:
             yield from layer.behind(below, known)
 
     def notes(self) -> Iterator[str]:
-        """Yield the speaker notes."""
         for relation in self._related.values():
             if relation.kind == "notesSlide" and self._package.has(relation.target):
                 for shape in self._package.root(relation.target).iterfind(".//{*}sp"):
@@ -160,7 +147,6 @@ class _Slide:
                         yield from paragraphs(shape.find("{*}txBody"))
 
     def comments(self) -> Iterator[str]:
-        """Yield the comments on the slide."""
         for relation in self._related.values():
             if relation.kind in ("comments", "comment") and self._package.has(relation.target):
                 root = self._package.root(relation.target)

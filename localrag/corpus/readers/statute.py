@@ -89,7 +89,7 @@ _LEVELS, _LITTLE = 12, 1_000_000
 _LAYER_ORDER = {ARTICLES: 0, PARAGRAPHS: 1, ITEMS: 2}
 
 
-class Place(NamedTuple):
+class StatutePlace(NamedTuple):
     """The present place: the fields of a locator, and the same in words."""
 
     words: str
@@ -106,7 +106,7 @@ class Place(NamedTuple):
 
 class _Draft(NamedTuple):
     layer: str
-    place: Place
+    place: StatutePlace
     start: int
     end: int
 
@@ -128,7 +128,7 @@ class StatuteBuilder:
             self._parts.append(text)
             self.position += len(text) + 1
 
-    def provision(self, layer: str, place: Place, start: int) -> None:
+    def provision(self, layer: str, place: StatutePlace, start: int) -> None:
         """Make the lines since `start` the provision at `place`."""
         if self.position > start:
             place = place._replace(words=shorten(place.words, _LONGEST_WORDS))

@@ -20,8 +20,8 @@ from lxml import etree
 from localrag.corpus.readers.bounds import JSON, MARKUP, check_memory
 from localrag.corpus.readers.egov_xml import join, law_document, parsed
 from localrag.corpus.readers.statute import (
-    Place,
     StatuteBuilder,
+    StatutePlace,
     article_number,
     article_words,
     integer,
@@ -101,7 +101,6 @@ def _is_one(value: Any) -> bool:
 
 
 def _listed(value: Any) -> list[Any] | None:
-    """The laws of an answer with a list; None for others."""
     for key in _LISTS if isinstance(value, dict) else ():
         laws = value.get(key)
         if isinstance(laws, list) and laws and _is_one(laws[0]):
@@ -121,7 +120,6 @@ def _xml(held: str) -> bytes:
 
 
 def _beside(key: str, fields: Any) -> etree._Element:
-    """Make elements of the string fields beside the text."""
     element = etree.Element(key)
     for name, value in fields.items() if isinstance(fields, dict) else ():
         if isinstance(value, str) and _NAME.fullmatch(name):
@@ -230,23 +228,16 @@ _Reading = tuple[str, _Number, _Number]
 
 @dataclass(slots=True)
 class ItemLine:
-    """A line and the items below it.
+    """A line and the items below it."""
 
-    Attributes:
-        line: as printed, with its sign.
-        sign: the printed number (一の二, イ, （１）); "" for a plain line.
-        number: as locator number (``1_2``, ``1``); "" for a plain line.
-        below: items and plain lines one level deeper.
-    """
-
-    line: str
-    sign: str = ""
-    number: str = ""
-    below: list["ItemLine"] = field(default_factory=list)
+    line: str  # as printed, with its sign
+    sign: str = ""  # the printed number (一の二, イ, （１）); "" for a plain line
+    number: str = ""  # as locator number (``1_2``, ``1``); "" for a plain line
+    below: list["ItemLine"] = field(default_factory=list)  # items and plain lines one level deeper
 
 
 @dataclass(slots=True)
-class _Level:
+class _ListLevel:
     style: str
     last: _Number
     node: ItemLine
@@ -255,7 +246,7 @@ class _Level:
 def item_lines(lines: Iterable[str]) -> list[ItemLine]:
     """Sort the lines below a sentence into items, subitems and plain lines."""
     top: list[ItemLine] = []
-    levels: list[_Level] = []
+    levels: list[_ListLevel] = []
     directly_below = True
     for line in lines:
         head = None if _CELL in line else _HEAD.match(line)
@@ -270,11 +261,11 @@ def item_lines(lines: Iterable[str]) -> list[ItemLine]:
         number = _locator(first) if first == last else f"{_locator(first)}:{_locator(last)}"
         node = ItemLine(line, head.group(1), number)
         (levels[-1].node.below if levels else top).append(node)
-        levels.append(_Level(style, last, node))
+        levels.append(_ListLevel(style, last, node))
     return top
 
 
-def _continued(levels: list[_Level], readings: Sequence[_Reading]) -> _Reading | None:
+def _continued(levels: list[_ListLevel], readings: Sequence[_Reading]) -> _Reading | None:
     """Find the list continued by a sign, and close the lists inside it."""
     for reading in readings:
         for depth, level in enumerate(levels):
@@ -284,7 +275,7 @@ def _continued(levels: list[_Level], readings: Sequence[_Reading]) -> _Reading |
     return None
 
 
-def _begun(levels: list[_Level], readings: Sequence[_Reading]) -> _Reading | None:
+def _begun(levels: list[_ListLevel], readings: Sequence[_Reading]) -> _Reading | None:
     styles = {level.style for level in levels}
     return next((r for r in readings if r[1] == (1,) and r[0] not in styles), None)
 
@@ -350,13 +341,10 @@ _DATE = re.compile(r"(\d{4})-?(\d{2})-?(\d{2})")
 
 
 def statute_document(record: dict[str, Any], source: str) -> Document:
-    """Make the statute of one line.
+    """Make the statute of one line: law_id, date, title, law_num, articles.
 
-    Args:
-        record: ``{"law_id", "date", "title", "law_num", "articles": [{"num", "caption", "title",
-            "paragraphs": [{"num", "text"}], "suppl", "suppl_label"}]}``. Provisions outside any
-            article have null as ``num``.
-        source: the file and line.
+    An article has num, caption, title, paragraphs (num, text), suppl and suppl_label. Provisions
+    outside any article have null as ``num``.
     """
     law_id = one_line(string(record, "law_id"))
     if not law_id:
@@ -398,7 +386,7 @@ class _Writer:
 
     def __init__(self, builder: StatuteBuilder) -> None:
         self._builder = builder
-        self._place = Place(words=builder.title)
+        self._place = StatutePlace(words=builder.title)
         self._label: str | None = None
         self._heading = ""
         self._start = 0
@@ -433,9 +421,9 @@ class _Writer:
         self._supplements += 1
         self._builder.line(label)
         words = f"{self._builder.title} {''.join(label.split())}"
-        self._place = Place(words, division=f"suppl{self._supplements}")
+        self._place = StatutePlace(words, division=f"suppl{self._supplements}")
 
-    def _paragraphs(self, paragraphs: list[dict[str, Any]], outer: Place, head: str) -> None:
+    def _paragraphs(self, paragraphs: list[dict[str, Any]], outer: StatutePlace, head: str) -> None:
         if not paragraphs:
             self._builder.line(head)
         for ordinal, paragraph in enumerate(paragraphs, start=1):
@@ -446,7 +434,7 @@ class _Writer:
             self._paragraph(string(paragraph, "text"), place, head)
             head = ""
 
-    def _paragraph(self, text: str, place: Place, head: str) -> None:
+    def _paragraph(self, text: str, place: StatutePlace, head: str) -> None:
         """Write a paragraph; this format has no number before its sentence."""
         start = self._builder.position
         first, *rest = text.split("\n")
@@ -455,7 +443,7 @@ class _Writer:
             self._item(node, place)
         self._builder.provision(PARAGRAPHS, place, start)
 
-    def _item(self, node: ItemLine, outer: Place) -> None:
+    def _item(self, node: ItemLine, outer: StatutePlace) -> None:
         start = self._builder.position
         self._builder.line(node.line)
         if not node.number:

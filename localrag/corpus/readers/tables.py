@@ -18,7 +18,7 @@ from localrag.corpus.readers.bounds import TEXT, Lines, check_memory, complete
 from localrag.corpus.readers.prose import prose
 from localrag.corpus.readers.text import cell, decode_terse
 from localrag.corpus.readers.triples import holds_triples_tsv, read_triples_tsv
-from localrag.corpus.readers.types import Limits, Mark, ReadFailure
+from localrag.corpus.readers.types import Limits, ReadFailure, ResumePoint
 from localrag.corpus.types import Document
 from localrag.errors import InputError
 from localrag.language import N_
@@ -41,18 +41,11 @@ Merged = Mapping[tuple[int, int], tuple[int, int]]
 
 
 class Grid(NamedTuple):
-    """The rows of a table, in order.
+    """The rows of a table, in order."""
 
-    Attributes:
-        rows: the shown cells, "" for empty ones.
-        header: the known header row, from 0; None if unknown.
-        is_headed: whether the first row with several texts is the header, as in CSV.
-        merged: merged cells.
-    """
-
-    rows: Iterable[Sequence[str]]
-    header: int | None = None
-    is_headed: bool = False
+    rows: Iterable[Sequence[str]]  # the shown cells, "" for empty ones
+    header: int | None = None  # the known header row, from 0; None if unknown
+    is_headed: bool = False  # whether the first row with several texts is the header, as in CSV
     merged: Merged = MappingProxyType({})
 
 
@@ -139,7 +132,6 @@ def _names(names: Sequence[str], below: Sequence[Sequence[str]]) -> bool:
 
 
 def _end_of_header(first: int, rows: Sequence[Sequence[str]], merged: Merged) -> int:
-    """The row after a header; merged cells make several header rows."""
     last = first + 1
     for (row, _column), (height, width) in merged.items():
         if row == first:
@@ -180,7 +172,9 @@ def read_csv(name: str, data: bytes, limits: Limits) -> Iterator[Document]:
     yield _document(name, decode_terse(data), _SEPARATORS)
 
 
-def read_tsv(name: str, lines: Lines, limits: Limits) -> Iterator[Document | ReadFailure | Mark]:
+def read_tsv(
+    name: str, lines: Lines, limits: Limits
+) -> Iterator[Document | ReadFailure | ResumePoint]:
     """Read triples, one per line, or another table as one document."""
     if not lines.first.startswith(_WIDE) and holds_triples_tsv(lines):
         yield from read_triples_tsv(name, lines, limits)

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from localrag.corpus.readers.bounds import Lines, complete, json_object, utf8_line
 from localrag.corpus.readers.text import bounded, drop_controls, first_decoded, one_line, string
-from localrag.corpus.readers.types import Limits, Mark, ReadFailure
+from localrag.corpus.readers.types import Limits, ReadFailure, ResumePoint
 from localrag.corpus.types import TRIPLES, Document, Locator, Passage, Triple
 from localrag.errors import InputError
 from localrag.language import N_, _
@@ -71,7 +71,7 @@ def sets(placed: Iterable[Placed | ReadFailure]) -> Iterator[Placed | ReadFailur
 
 def triple_documents(
     name: str, placed: Iterable[Placed | ReadFailure]
-) -> Iterator[Document | ReadFailure | Mark]:
+) -> Iterator[Document | ReadFailure | ResumePoint]:
     """Yield documents of some hundred triples, with consecutive ones of a subject together."""
     some: list[Placed] = []
     for one in placed:
@@ -127,12 +127,12 @@ def triple_passages(
     return "".join(lines), tuple(passages)
 
 
-def _document(name: str, some: Sequence[Placed]) -> Iterator[Document | Mark]:
+def _document(name: str, some: Sequence[Placed]) -> Iterator[Document | ResumePoint]:
     triples = [one.triple for one in some]
     place = f"{name}:{some[0].first}"
     title = " – ".join(dict.fromkeys((triples[0].subject, triples[-1].subject)))
     yield triples_document(place, title, KIND, place, triples)
-    yield Mark(some[-1].last)
+    yield ResumePoint(some[-1].last)
 
 
 def _statement(one: Placed | ReadFailure) -> tuple[str, str, str, str] | None:
@@ -152,7 +152,7 @@ _TAG = re.compile("<[^<>]*>")
 
 def read_triples_jsonl(
     name: str, lines: Lines, limits: Limits
-) -> Iterator[Document | ReadFailure | Mark]:
+) -> Iterator[Document | ReadFailure | ResumePoint]:
     """Read a file of triples in one of two forms, shown by its first line.
 
     A line ``{"subject", "predicate", "object"}`` (as in JEMHopQA) is a whole triple, with a string
@@ -252,7 +252,7 @@ _MEANT = {other: name for name, others in _OTHER_NAMES.items() for other in othe
 
 def read_triples_tsv(
     name: str, lines: Lines, limits: Limits
-) -> Iterator[Document | ReadFailure | Mark]:
+) -> Iterator[Document | ReadFailure | ResumePoint]:
     """Read a triple from every line: subject, predicate, object, source, date.
 
     A first line with column names (also title, attribute, value; 主語, 述語, 目的語; 項目, 属性, 値

@@ -14,12 +14,12 @@ if TYPE_CHECKING:
 __all__ = [
     "Limits",
     "LineBlock",
-    "Mark",
     "NumberedLine",
     "Omission",
     "OnlyImagesError",
     "PassedOver",
     "ReadFailure",
+    "ResumePoint",
     "Unread",
 ]
 
@@ -30,14 +30,9 @@ class OnlyImagesError(InputError):
 
 @dataclass(frozen=True, slots=True)
 class Unread:
-    """Something not read.
+    """Something not read."""
 
-    Attributes:
-        source: the file, with ``!member`` or ``:line`` inside it.
-        problem: the error.
-    """
-
-    source: str
+    source: str  # the file, with ``!member`` or ``:line`` inside it
     problem: LocalragError
 
     @property
@@ -60,72 +55,45 @@ class ReadFailure(Unread):
 
 @dataclass(frozen=True, slots=True)
 class PassedOver(Unread):
-    """A file, link, zip member or attachment without a reader.
+    """A file, link, zip member or attachment without a reader."""
 
-    Attributes:
-        suffix: in lower case; the name if there is no suffix; "" for a link.
-    """
-
-    suffix: str
+    suffix: str  # in lower case; the name if there is no suffix; "" for a link
 
 
 @dataclass(frozen=True, slots=True)
-class Mark:
-    """All documents of a streamed file up to a line; reading can resume after it.
+class ResumePoint:
+    """All documents of a streamed file up to a line; reading can resume after it."""
 
-    Attributes:
-        line: counted from 1.
-        bytes: bytes of the file read so far; 0 if unknown.
-    """
-
-    line: int
-    bytes: int = 0
+    line: int  # counted from 1
+    bytes: int = 0  # bytes of the file read so far; 0 if unknown
 
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """How much memory, disk and time one source may take.
+    """How much memory, disk and time one source may take."""
 
-    Attributes:
-        file_bytes: size of a file, or of an unpacked zip member. Streamed files (``.jsonl``, dumps)
-            and zips may be larger.
-        line_bytes: size of one line of a streamed file.
-        small_bytes: unpacked size always allowed for a compressed file.
-        growth: allowed ratio of unpacked to packed size; texts reach 20.
-        unpacked_bytes: total unpacked size of a zip.
-        ratio: allowed ratio for one zip member of more than a megabyte.
-        members: number of members of a zip.
-        memory_bytes: estimated memory for parsing one source (`bounds`).
-        empty_lines: allowed excess of empty lines in a streamed file.
-        failures: unreadable lines or members, after which the rest is left out, unless the file has
-            as many documents.
-        documents: number of documents allowed for any file.
-        aside: folder for temporary files; None for the system's, open to others.
-        scans: reads image pages; None to leave them out.
-        converter: LibreOffice, converts old formats (.doc, .xls, .rtf); None unless the user asked
-            for it.
-        converting_seconds: time limit for one conversion.
-        pdf_seconds: processor time for a PDF, besides 30 seconds per megabyte.
-        piece_bytes: size of a `LineBlock`.
-    """
-
+    # size of a file, or of an unpacked zip member. Streamed files (``.jsonl``, dumps) and zips may
+    # be larger
     file_bytes: int = 200_000_000
-    line_bytes: int = 50_000_000
-    small_bytes: int = 10_000_000
-    growth: int = 30
-    unpacked_bytes: int = 4_000_000_000
-    ratio: int = 200
-    members: int = 30_000
-    memory_bytes: int = 300_000_000
-    empty_lines: int = 100_000
+    line_bytes: int = 50_000_000  # size of one line of a streamed file
+    small_bytes: int = 10_000_000  # unpacked size always allowed for a compressed file
+    growth: int = 30  # allowed ratio of unpacked to packed size; texts reach 20
+    unpacked_bytes: int = 4_000_000_000  # total unpacked size of a zip
+    ratio: int = 200  # allowed ratio for one zip member of more than a megabyte
+    members: int = 30_000  # number of members of a zip
+    memory_bytes: int = 300_000_000  # estimated memory for parsing one source (`bounds`)
+    empty_lines: int = 100_000  # allowed excess of empty lines in a streamed file
+    # unreadable lines or members, after which the rest is left out, unless the file has as many
+    # documents
     failures: int = 10_000
-    documents: int = 20_000
-    aside: Path | None = None
-    scans: "Scans | None" = None
+    documents: int = 20_000  # number of documents allowed for any file
+    aside: Path | None = None  # folder for temporary files; None for the system's, open to others
+    scans: "Scans | None" = None  # reads image pages; None to leave them out
+    # LibreOffice, converts old formats (.doc, .xls, .rtf); None unless the user asked for it
     converter: Path | None = None
-    converting_seconds: int = 120
-    pdf_seconds: int = 120
-    piece_bytes: int = 1_000_000
+    converting_seconds: int = 120  # time limit for one conversion
+    pdf_seconds: int = 120  # processor time for a PDF, besides 30 seconds per megabyte
+    piece_bytes: int = 1_000_000  # size of a `LineBlock`
 
 
 NumberedLine = tuple[int, bytes | None]
@@ -134,18 +102,14 @@ NumberedLine = tuple[int, bytes | None]
 
 @dataclass(frozen=True, slots=True)
 class LineBlock:
-    """Lines of a file, readable on their own in another process.
+    """Lines of a file, readable on their own in another process."""
 
-    Attributes:
-        name: of the file, for messages.
-        lines: with their numbers; None for a line over the limit.
-        read: reads such lines; picklable.
-    """
-
-    name: str
-    lines: tuple[NumberedLine, ...]
+    name: str  # of the file, for messages
+    lines: tuple[NumberedLine, ...]  # with their numbers; None for a line over the limit
+    # reads such lines; picklable
     read: Callable[
-        [str, Iterable[NumberedLine], Limits], Iterator[Document | ReadFailure | Omission | Mark]
+        [str, Iterable[NumberedLine], Limits],
+        Iterator[Document | ReadFailure | Omission | ResumePoint],
     ] = field(compare=False)
 
 

@@ -20,7 +20,7 @@ import apsw
 from localrag.corpus.database import scratch
 from localrag.corpus.readers.bounds import Lines, complete, element, json_object
 from localrag.corpus.readers.triples import triple, triples_document
-from localrag.corpus.readers.types import Limits, Mark, Omission, ReadFailure
+from localrag.corpus.readers.types import Limits, Omission, ReadFailure, ResumePoint
 from localrag.corpus.types import ALIAS, Document, Triple
 from localrag.errors import InputError
 from localrag.language import N_
@@ -34,8 +34,7 @@ _REMEMBERED = 20_000
 class Labels:
     """The label of every entity by id; to be closed.
 
-    They are in an unnamed database, deleted on closing. A label takes some 30 bytes: 3 GB for all
-    of Wikidata.
+    An unnamed database, with some 30 bytes a label: 3 GB for all of Wikidata.
     """
 
     def __init__(self, connection: apsw.Connection) -> None:
@@ -103,9 +102,8 @@ _DAY, _MONTH, _YEAR, _DECADE, _CENTURY, _MILLENNIUM = 11, 10, 9, 8, 7, 6
 
 
 def written(snak: Mapping[str, Any], label: Label) -> str | None:
-    """The value of a statement in words.
+    """The value of a statement in words; None for an unread kind, "" for a vague time.
 
-    None for no value, an unknown one, or an unread kind. "" without a label, or for a vague time.
     Other shapes raise the errors of Python's containers.
     """
     write = _KINDS.get(snak.get("datatype", ""))
@@ -169,7 +167,7 @@ _NAMELESS = N_("values of Wikidata without a name in Japanese or English")
 
 def read_wikidata(
     name: str, lines: Lines, limits: Limits
-) -> Iterator[Document | ReadFailure | Omission | Mark]:
+) -> Iterator[Document | ReadFailure | Omission | ResumePoint]:
     """Read a document from every item with a Japanese name, a triple per property.
 
     The subject is the title of the page in the Japanese Wikipedia, else the Japanese label. Label
@@ -193,7 +191,7 @@ def read_wikidata(
                     problem=str(error),
                 )
                 yield ReadFailure(place, problem)
-            yield Mark(number)
+            yield ResumePoint(number)
 
 
 def holds_wikidata(first: bytes) -> bool:

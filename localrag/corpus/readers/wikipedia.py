@@ -16,16 +16,16 @@ from typing import Any, TypeVar
 
 from localrag.corpus.readers.bounds import Lines, complete, json_object
 from localrag.corpus.readers.infobox import Infoboxes
-from localrag.corpus.readers.prose import Heading, prose
+from localrag.corpus.readers.prose import SectionHeading, prose
 from localrag.corpus.readers.text import bounded, drop_controls, one_line, string
 from localrag.corpus.readers.triples import triple_passages
 from localrag.corpus.readers.types import (
     Limits,
     LineBlock,
-    Mark,
     NumberedLine,
     Omission,
     ReadFailure,
+    ResumePoint,
     one_by_one,
 )
 from localrag.corpus.types import ALIAS, Document, Passage, Triple
@@ -42,29 +42,17 @@ _WIKI = re.compile(r"https?://([a-z-]+)\.wikipedia\.org/")
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """An article.
+    """An article."""
 
-    Attributes:
-        title: as printed, with its disambiguator; unique in its wiki.
-        text: without markup.
-        wiki: "jawiki".
-        page_id: its number in the wiki, stable across renaming.
-        date: ISO date of the text.
-        wikidata: "Q42".
-        disambiguation: whether it only lists meanings of its title.
-        redirects: other titles leading to it.
-        facts: labels and values of its infobox.
-    """
-
-    title: str
-    text: str
-    wiki: str = ""
-    page_id: str = ""
-    date: str = ""
-    wikidata: str = ""
-    disambiguation: bool = False
-    redirects: tuple[str, ...] = ()
-    facts: Sequence[tuple[str, tuple[str, ...]]] = ()
+    title: str  # as printed, with its disambiguator; unique in its wiki
+    text: str  # without markup
+    wiki: str = ""  # "jawiki"
+    page_id: str = ""  # its number in the wiki, stable across renaming
+    date: str = ""  # ISO date of the text
+    wikidata: str = ""  # "Q42"
+    disambiguation: bool = False  # whether it only lists meanings of its title
+    redirects: tuple[str, ...] = ()  # other titles leading to it
+    facts: Sequence[tuple[str, tuple[str, ...]]] = ()  # labels and values of its infobox
 
 
 def wiki_of(url: str) -> str:
@@ -89,11 +77,10 @@ def extract_document(record: dict[str, Any], source: str) -> Document:
     return page_document(page, source)
 
 
-def page_document(page: Page, source: str, headings: Sequence[Heading] = ()) -> Document:
+def page_document(page: Page, source: str, headings: Sequence[SectionHeading] = ()) -> Document:
     """Make the document of an article; its id is the title.
 
-    Facts of infobox and redirects form a final section with a sentence for each triple. So they are
-    found and quoted like the text.
+    A final section has a sentence for each triple of infobox and redirects, to be found and quoted.
     """
     title = bounded(N_("title"), one_line(page.title))
     if not title:
@@ -103,7 +90,7 @@ def page_document(page: Page, source: str, headings: Sequence[Heading] = ()) -> 
     text = page.text.strip()
     known: tuple[Passage, ...] = ()
     if triples := tuple(_triples(page, title)):
-        head = Heading(1, FACTS, len(text) + 2, len(text) + 3 + len(FACTS))
+        head = SectionHeading(1, FACTS, len(text) + 2, len(text) + 3 + len(FACTS))
         headings = (*headings, head)
         lines, known = triple_passages(title, triples, start=head.end, section=FACTS)
         text = f"{text}\n\n{FACTS}\n{lines}"
@@ -144,7 +131,7 @@ _HEADING = re.compile(r"^(={2,6}) *(\S.*?) *\1 *(?:\n|$)", re.MULTILINE)
 
 def read_extracts(
     name: str, lines: Lines, limits: Limits
-) -> Iterator[Document | ReadFailure | Mark]:
+) -> Iterator[Document | ReadFailure | ResumePoint]:
     """Read articles between ``<doc …>`` and ``</doc>``."""
     article: list[bytes] = []
     size = start = 0
@@ -160,7 +147,7 @@ def read_extracts(
                 ),
             )
             article, size, start = [], 0, 0
-            yield Mark(number - 1)
+            yield ResumePoint(number - 1)
         start = start or number
         size += limits.line_bytes + 1 if line is None else len(line)
         if line is not None and size <= limits.line_bytes:
@@ -174,7 +161,7 @@ def read_extracts(
         except InputError as error:
             yield ReadFailure(place, error)
         article, size, start = [], 0, 0
-        yield Mark(number)
+        yield ResumePoint(number)
     if start:
         yield ReadFailure(
             f"{name}:{start}",
@@ -219,14 +206,16 @@ def _api_page(entry: Any, name: str) -> Iterator[Document | Omission]:
     yield page_document(page, name, headings)
 
 
-def _headings(marked: str) -> tuple[str, list[Heading]]:
+def _headings(marked: str) -> tuple[str, list[SectionHeading]]:
     """Remove the equals signs from headings; return the text and the headings."""
     text = ""
-    headings: list[Heading] = []
+    headings: list[SectionHeading] = []
     end = 0
     for match in _HEADING.finditer(marked):
         text += marked[end : match.start()]
-        headings.append(Heading(len(match[1]) - 1, match[2], len(text), len(text + match[2]) + 1))
+        headings.append(
+            SectionHeading(len(match[1]) - 1, match[2], len(text), len(text + match[2]) + 1)
+        )
         text += f"{match[2]}\n"
         end = match.end()
     return text + marked[end:], headings
@@ -248,7 +237,7 @@ _DISAMBIGUATION = re.compile(
 
 def read_cirrus(
     name: str, lines: Iterable[NumberedLine], limits: Limits, *, ends: bool = True
-) -> Iterator[Document | ReadFailure | Omission | Mark]:
+) -> Iterator[Document | ReadFailure | Omission | ResumePoint]:
     """Read every article of a dump; pages of other namespaces are left out."""
     boxes = Infoboxes()
     announced: tuple[int, str] | None = None
@@ -267,7 +256,7 @@ def read_cirrus(
         except InputError as error:
             yield ReadFailure(place, error)
         announced = None
-        yield Mark(number)
+        yield ResumePoint(number)
     if announced and not ends:
         yield Omission(_MISSING)
     elif announced:
@@ -294,7 +283,7 @@ def is_page(line: bytes) -> bool:
 
 def cut_cirrus(
     name: str, lines: Iterable[NumberedLine], limits: Limits
-) -> Iterator[LineBlock | Mark]:
+) -> Iterator[LineBlock | ResumePoint]:
     """Cut a dump into pieces of about a megabyte for `read_cirrus`."""
     Infoboxes()  # Report a missing package once, not for every piece.
     piece: list[NumberedLine] = []
@@ -311,9 +300,9 @@ def cut_cirrus(
         yield from _cut(name, piece, ends=True)
 
 
-def _cut(name: str, piece: list[NumberedLine], *, ends: bool) -> Iterator[LineBlock | Mark]:
+def _cut(name: str, piece: list[NumberedLine], *, ends: bool) -> Iterator[LineBlock | ResumePoint]:
     yield LineBlock(name, tuple(piece), partial(read_cirrus, ends=ends))
-    yield Mark(piece[-1][0])
+    yield ResumePoint(piece[-1][0])
 
 
 def _weight(line: NumberedLine) -> int:
@@ -366,7 +355,6 @@ def _date(timestamp: str) -> str:
 
 
 def _redirects(record: dict[str, Any]) -> list[str]:
-    """List the titles leading to a page, each once."""
     titles = (
         one_line(string(entry, "title"))
         for entry in _items(record, "redirect", dict)

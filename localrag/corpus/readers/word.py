@@ -31,11 +31,11 @@ from localrag.corpus.readers.prose import TextBuilder, prose, without_text
 from localrag.corpus.readers.text import drop_controls
 from localrag.corpus.readers.types import Limits, omitted
 from localrag.corpus.readers.word_lines import (
-    Field,
-    Line,
-    Paragraph,
-    Piece,
+    FormField,
+    LinePiece,
     Story,
+    WordLine,
+    WordParagraph,
     character,
     form_choice,
     joined,
@@ -43,7 +43,7 @@ from localrag.corpus.readers.word_lines import (
     overlaid,
     room,
 )
-from localrag.corpus.readers.word_numbers import Notes, Numbering, Styles, notes_of
+from localrag.corpus.readers.word_numbers import Numbering, Styles, WordNotes, notes_of
 from localrag.corpus.types import Document, Omission
 from localrag.errors import InputError
 from localrag.language import N_
@@ -99,17 +99,11 @@ _MOST_READINGS, _LONGEST_READING, _LONGEST_FIELD = 2_000, 100, 1_000
 
 @dataclass(frozen=True, slots=True)
 class WordText:
-    """The words of a Word file.
+    """The words of a Word file."""
 
-    Attributes:
-        lines: in reading order, none empty.
-        omissions: unread parts, and parts with a remark.
-        readings: base text and reading of ruby, each pair once.
-    """
-
-    lines: list[Line]
-    omissions: tuple[Omission, ...]
-    readings: tuple[tuple[str, str], ...]
+    lines: list[WordLine]  # in reading order, none empty
+    omissions: tuple[Omission, ...]  # unread parts, and parts with a remark
+    readings: tuple[tuple[str, str], ...]  # base text and reading of ruby, each pair once
 
 
 def read_docx(name_: str, data: bytes, limits: Limits) -> Iterator[Document]:
@@ -148,12 +142,7 @@ def words_of(package: Package, body: etree._Element | None = None) -> WordText:
 
 
 class _Walk:
-    """Walks through a Word file.
-
-    Attributes:
-        counts: unread parts, and parts with a remark.
-        readings: of ruby.
-    """
+    """Walks through a Word file, and counts unread parts, remarks and ruby `readings`."""
 
     def __init__(self, package: Package) -> None:
         self._package = package
@@ -165,9 +154,9 @@ class _Walk:
         self._settings = self._related("settings")
         self._sections: list[etree._Element] = []
         self._section = 0
-        self._notes: dict[str, Notes] = {}
+        self._notes: dict[str, WordNotes] = {}
         self._printed = set[str]()
-        self._read: dict[str, Callable[[etree._Element, Paragraph, etree._Element], None]] = {
+        self._read: dict[str, Callable[[etree._Element, WordParagraph, etree._Element], None]] = {
             "w:t": self._text,
             "w:sym": self._symbol,
             "w:ruby": self._ruby,
@@ -183,8 +172,7 @@ class _Walk:
 
     # The document and its sections
 
-    def document(self, root: etree._Element | None) -> list[Line]:
-        """All lines of the file; see `words_of`."""
+    def document(self, root: etree._Element | None) -> list[WordLine]:
         body = child(self._package.root(self._main) if root is None else root, "w:body")
         if body is None:
             raise KeyError("w:body")
@@ -202,7 +190,7 @@ class _Walk:
         self.counts[_NUMBERS] += sum(notes.unknown for notes in self._notes.values())
         return lines
 
-    def _margins(self, kind: str) -> list[Line]:
+    def _margins(self, kind: str) -> list[WordLine]:
         """New headers or footers of the present section."""
         if self._section >= len(self._sections):
             return []
@@ -236,10 +224,9 @@ class _Walk:
 
     # Blocks: paragraphs and tables
 
-    def _blocks(self, parent: etree._Element, story: Story) -> list[Line]:
-        """The lines of an element with paragraphs and tables."""
-        lines: list[Line] = []
-        begun: Paragraph | None = None
+    def _blocks(self, parent: etree._Element, story: Story) -> list[WordLine]:
+        lines: list[WordLine] = []
+        begun: WordParagraph | None = None
         for block in self._entered(parent):
             kind = name(block)
             if kind == "w:p":
@@ -249,13 +236,12 @@ class _Walk:
             elif kind == "w:altChunk":
                 self.counts[_FILES] += 1
             elif kind in _FORMULA:
-                loose = Paragraph(story, None)
+                loose = WordParagraph(story, None)
                 self._formula(block, loose, block)
                 lines += loose.lines(0)
         return lines + (begun.lines(0) if begun else [])
 
     def _entered(self, parent: etree._Element) -> Iterator[etree._Element]:
-        """The children of an element, with transparent ones replaced by their content."""
         for one in parent:
             kind = name(one)
             if kind in _DELETIONS:
@@ -272,11 +258,11 @@ class _Walk:
                 yield one
 
     def _paragraph(
-        self, p: etree._Element, story: Story, begun: Paragraph | None, lines: list[Line]
-    ) -> Paragraph | None:
+        self, p: etree._Element, story: Story, begun: WordParagraph | None, lines: list[WordLine]
+    ) -> WordParagraph | None:
         """Read a paragraph into lines; return it if it continues in the next one."""
         properties = child(p, "w:pPr")
-        paragraph = Paragraph(story, properties)
+        paragraph = WordParagraph(story, properties)
         if begun is not None:
             paragraph.pieces, paragraph.after = begun.pieces, begun.after
         self._inlines(p, paragraph)
@@ -298,7 +284,7 @@ class _Walk:
             lines += self._margins("header")
         return None
 
-    def _count(self, paragraph: Paragraph) -> None:
+    def _count(self, paragraph: WordParagraph) -> None:
         """Put the number of a paragraph before its text."""
         counted = self._numbering.of(paragraph.properties)
         if counted is None or not counted.text:
@@ -307,10 +293,10 @@ class _Walk:
         if counted.parted:
             label += room(label, "".join(piece.text for piece in paragraph.pieces))
         anchor = paragraph.pieces[0].anchor if paragraph.pieces else None
-        paragraph.pieces.insert(0, Piece(label, anchor))
+        paragraph.pieces.insert(0, LinePiece(label, anchor))
 
-    def _table(self, table: etree._Element, story: Story) -> list[Line]:
-        lines: list[Line] = []
+    def _table(self, table: etree._Element, story: Story) -> list[WordLine]:
+        lines: list[WordLine] = []
         for row in self._entered(table):
             if name(row) != "w:tr":
                 continue
@@ -323,7 +309,7 @@ class _Walk:
             lines += cells[0] if len(cells) == 1 else joined(cells)
         return lines
 
-    def _cell(self, cell: etree._Element, story: Story) -> list[Line]:
+    def _cell(self, cell: etree._Element, story: Story) -> list[WordLine]:
         properties = child(cell, "w:tcPr")
         if child(properties, "w:cellDel") is not None:
             self.counts[_DELETED] += has_text(cell)
@@ -338,9 +324,8 @@ class _Walk:
     # Inside a paragraph
 
     def _inlines(
-        self, parent: etree._Element, into: Paragraph, within: etree._Element | None = None
+        self, parent: etree._Element, into: WordParagraph, within: etree._Element | None = None
     ) -> None:
-        """Read the content of a paragraph."""
         for one in self._entered(parent):
             kind = name(one)
             anchor = one if within is None else within
@@ -351,11 +336,11 @@ class _Walk:
             elif kind == "w:subDoc":
                 self.counts[_FILES] += 1
             elif kind == "w:fldSimple":
-                into.story.open_field(Field(value(one, "instr"), has_result=True))
+                into.story.open_field(FormField(value(one, "instr"), has_result=True))
                 self._inlines(one, into, within)
                 into.story.close_field()
 
-    def _run(self, run: etree._Element, into: Paragraph, anchor: etree._Element) -> None:
+    def _run(self, run: etree._Element, into: WordParagraph, anchor: etree._Element) -> None:
         is_hidden = self._styles.is_hidden(run, into.properties)
         if is_hidden:
             self.counts[_HIDDEN] += into.story.shows and has_text(run)
@@ -370,12 +355,12 @@ class _Walk:
             elif kind in self._read and not (has_own_mark and kind in ("w:t", "w:sym")):
                 self._read[kind](one, into, anchor)
 
-    def _text(self, t: etree._Element, into: Paragraph, anchor: etree._Element) -> None:
+    def _text(self, t: etree._Element, into: WordParagraph, anchor: etree._Element) -> None:
         text = _SPACES.sub(" ", t.text or "")
         kept = t.get("{http://www.w3.org/XML/1998/namespace}space") == "preserve"
         into.put(text if kept else text.strip(" "), anchor)
 
-    def _symbol(self, sym: etree._Element, into: Paragraph, anchor: etree._Element) -> None:
+    def _symbol(self, sym: etree._Element, into: WordParagraph, anchor: etree._Element) -> None:
         code = value(sym, "char")
         if re.fullmatch("[0-9A-Fa-f]{1,5}", code):
             into.put(self._in_unicode(chr(int(code, 16)), value(sym, "font")), anchor)
@@ -385,7 +370,7 @@ class _Walk:
         self.counts[_SYMBOLS] += found.count("")
         return "".join(sign or "〓" for sign in found)
 
-    def _ruby(self, ruby: etree._Element, into: Paragraph, anchor: etree._Element) -> None:
+    def _ruby(self, ruby: etree._Element, into: WordParagraph, anchor: etree._Element) -> None:
         base, above = child(ruby, "w:rubyBase"), child(ruby, "w:rt")
         if base is None:
             return
@@ -403,24 +388,26 @@ class _Walk:
 
     # Fields
 
-    def _instruction(self, one: etree._Element, into: Paragraph, _: etree._Element) -> None:
+    def _instruction(self, one: etree._Element, into: WordParagraph, _: etree._Element) -> None:
         fields = into.story.fields
         if fields and not fields[-1].has_result:
             # Instructions of page numbers and overlaid characters are short.
             fields[-1].instruction = (fields[-1].instruction + (one.text or ""))[:_LONGEST_FIELD]
 
-    def _field_mark(self, mark: etree._Element, into: Paragraph, anchor: etree._Element) -> None:
+    def _field_mark(
+        self, mark: etree._Element, into: WordParagraph, anchor: etree._Element
+    ) -> None:
         fields, kind = into.story.fields, value(mark, "fldCharType")
         if into.story.ignores_fields:
             return
         if kind == "begin":
-            into.story.open_field(Field(choice=form_choice(child(mark, "w:ffData"))))
+            into.story.open_field(FormField(choice=form_choice(child(mark, "w:ffData"))))
         elif kind == "separate" and fields:
             into.story.begin_result()
         elif kind == "end" and fields:
             self._ended(into.story.close_field(), into, anchor)
 
-    def _ended(self, ended: Field, into: Paragraph, anchor: etree._Element) -> None:
+    def _ended(self, ended: FormField, into: WordParagraph, anchor: etree._Element) -> None:
         """Show the choice or the instruction of a field without result."""
         if ended.choice:
             into.put(ended.choice, anchor)
@@ -433,7 +420,7 @@ class _Walk:
 
     # Notes, drawings, formulas
 
-    def _note(self, mark: etree._Element, into: Paragraph, anchor: etree._Element) -> None:
+    def _note(self, mark: etree._Element, into: WordParagraph, anchor: etree._Element) -> None:
         notes = self._notes[name(mark).removeprefix("w:").removesuffix("Reference")]
         note = notes.by_id.pop(value(mark, "id"), None)
         if note is None or not into.story.shows:
@@ -447,10 +434,10 @@ class _Walk:
         where = into.anchor(anchor)
         lines = self._blocks(note, Story(where, ignores_fields=not _are_matched(note)))
         for line in joined([lines]):
-            pieces = [Piece(f"{label}　", where), *line.pieces]
-            into.after.append(Line(pieces, 0, is_note=True))
+            pieces = [LinePiece(f"{label}　", where), *line.pieces]
+            into.after.append(WordLine(pieces, 0, is_note=True))
 
-    def _drawn(self, drawn: etree._Element, into: Paragraph, anchor: etree._Element) -> None:
+    def _drawn(self, drawn: etree._Element, into: WordParagraph, anchor: etree._Element) -> None:
         """Read the text boxes of a drawing, and count other content."""
         where, is_object = into.anchor(anchor), name(drawn) == "w:object"
         for one in shown_in(drawn):
@@ -460,7 +447,7 @@ class _Walk:
                 into.after += self._blocks(one, story)
             elif kind == "v:textpath" and into.story.shows:
                 words = drop_controls(one.get("string", "")).strip()
-                into.after += [Line([Piece(words, where)])] if words else []
+                into.after += [WordLine([LinePiece(words, where)])] if words else []
             elif kind == "a:graphicData":
                 self._graphic(one, into, where)
             elif kind in _OBJECT:
@@ -470,7 +457,7 @@ class _Walk:
                 self.counts[_PICTURES] += not is_object
 
     def _graphic(
-        self, graphic: etree._Element, into: Paragraph, where: etree._Element | None
+        self, graphic: etree._Element, into: WordParagraph, where: etree._Element | None
     ) -> None:
         """Read a SmartArt diagram; count a chart."""
         what = _GRAPHICS.get(graphic.get("uri", "").rpartition("/")[2])
@@ -479,9 +466,11 @@ class _Walk:
         if lines is None:
             self.counts[what or _PICTURES] += what is not None
         elif into.story.shows:
-            into.after += [Line([Piece(line, where)]) for line in lines]
+            into.after += [WordLine([LinePiece(line, where)]) for line in lines]
 
-    def _formula(self, formula: etree._Element, into: Paragraph, anchor: etree._Element) -> None:
+    def _formula(
+        self, formula: etree._Element, into: WordParagraph, anchor: etree._Element
+    ) -> None:
         written = linear(formula)
         if written.strip():
             self.counts[_FORMULAS] += 1

@@ -19,31 +19,21 @@ from localrag.corpus.readers.text import drop_controls
 _PAGE_FIELD = re.compile(r"\s*(?:PAGE|NUMPAGES|SECTIONPAGES)\b", re.IGNORECASE)
 
 
-class Piece(NamedTuple):
-    """Some characters of the text, and their place in the file.
+class LinePiece(NamedTuple):
+    """Some characters of the text, and their place in the file."""
 
-    Attributes:
-        text: the characters.
-        anchor: element of the body for a comment: usually a run; for notes and text boxes the run
-            with the mark; None for headers and footers.
-    """
-
-    text: str
+    text: str  # the characters
+    # element of the body for a comment: usually a run; for notes and text boxes the run with the
+    # mark; None for headers and footers
     anchor: etree._Element | None
 
 
-class Line(NamedTuple):
-    """A printed line.
+class WordLine(NamedTuple):
+    """A printed line."""
 
-    Attributes:
-        pieces: in order.
-        depth: of a heading, from 1; 0 for other lines.
-        is_note: whether it belongs to a footnote or endnote.
-    """
-
-    pieces: list[Piece]
-    depth: int = 0
-    is_note: bool = False
+    pieces: list[LinePiece]  # in order
+    depth: int = 0  # of a heading, from 1; 0 for other lines
+    is_note: bool = False  # whether it belongs to a footnote or endnote
 
     @property
     def text(self) -> str:
@@ -52,7 +42,7 @@ class Line(NamedTuple):
 
 
 @dataclass(slots=True)
-class Field:
+class FormField:
     """An open complex field: its instruction, and whether its result has begun."""
 
     instruction: str = ""
@@ -62,30 +52,22 @@ class Field:
 
 @dataclass(slots=True)
 class Story:
-    """A separate text in a file: the body, a header, a footnote.
+    """A separate text in a file: the body, a header, a footnote."""
 
-    Attributes:
-        anchor: place for comments on all of it; None if each run is its own anchor.
-        is_body: whether runs are anchors and sections end here.
-        drops_pages: whether page numbers are left out.
-        fields: open complex fields, the innermost last.
-        ignores_fields: whether field marks do not match and are ignored.
-        silent: number of open fields hiding their content.
-    """
-
+    # place for comments on all of it; None if each run is its own anchor
     anchor: etree._Element | None = None
-    is_body: bool = False
-    drops_pages: bool = False
-    fields: list[Field] = field(default_factory=list)
-    ignores_fields: bool = False
-    silent: int = 0
+    is_body: bool = False  # whether runs are anchors and sections end here
+    drops_pages: bool = False  # whether page numbers are left out
+    fields: list[FormField] = field(default_factory=list)  # open complex fields, the innermost last
+    ignores_fields: bool = False  # whether field marks do not match and are ignored
+    silent: int = 0  # number of open fields hiding their content
 
     @property
     def shows(self) -> bool:
         """Whether text is visible here, outside field instructions."""
         return not self.silent
 
-    def open_field(self, opened: Field) -> None:
+    def open_field(self, opened: FormField) -> None:
         """Begin a field."""
         self.fields.append(opened)
         self.silent += self._is_silent(opened)
@@ -97,25 +79,25 @@ class Story:
         last.has_result = True
         self.silent += self._is_silent(last)
 
-    def close_field(self) -> Field:
+    def close_field(self) -> FormField:
         """End the innermost field and return it."""
         closed = self.fields.pop()
         self.silent -= self._is_silent(closed)
         return closed
 
-    def _is_silent(self, of: Field) -> bool:
+    def _is_silent(self, of: FormField) -> bool:
         is_page = self.drops_pages and _PAGE_FIELD.match(of.instruction) is not None
         return is_page or not of.has_result
 
 
 @dataclass(slots=True)
-class Paragraph:
+class WordParagraph:
     """A paragraph during reading: its pieces, and the lines after it."""
 
     story: Story
     properties: etree._Element | None
-    pieces: list[Piece] = field(default_factory=list)
-    after: list[Line] = field(default_factory=list)
+    pieces: list[LinePiece] = field(default_factory=list)
+    after: list[WordLine] = field(default_factory=list)
 
     def anchor(self, run: etree._Element) -> etree._Element | None:
         """Place for a comment on a run of this paragraph."""
@@ -124,9 +106,9 @@ class Paragraph:
     def put(self, text: str, run: etree._Element) -> None:
         """Add characters, unless a field hides them."""
         if text and self.story.shows:
-            self.pieces.append(Piece(drop_controls(text), self.anchor(run)))
+            self.pieces.append(LinePiece(drop_controls(text), self.anchor(run)))
 
-    def lines(self, depth: int) -> list[Line]:
+    def lines(self, depth: int) -> list[WordLine]:
         """The paragraph as a stripped line, then the lines after it."""
         pieces = self.pieces
         while pieces and not pieces[0].text.strip():
@@ -140,25 +122,25 @@ class Paragraph:
             pieces = [one._replace(text=one.text.replace("\n", "　")) for one in pieces]
         pieces[0] = pieces[0]._replace(text=pieces[0].text.lstrip())
         pieces[-1] = pieces[-1]._replace(text=pieces[-1].text.rstrip())
-        return [Line(pieces, depth), *self.after]
+        return [WordLine(pieces, depth), *self.after]
 
 
-def joined(cells: list[list[Line]]) -> list[Line]:
+def joined(cells: list[list[WordLine]]) -> list[WordLine]:
     """A row as a line, then its notes."""
-    pieces: list[Piece] = []
+    pieces: list[LinePiece] = []
     for at, cell in enumerate(cells):
         if at:
-            pieces.append(Piece("\t", None))
+            pieces.append(LinePiece("\t", None))
         for number_, line in enumerate(one for one in cell if not one.is_note):
             if number_:
-                pieces.append(Piece("　", None))
+                pieces.append(LinePiece("　", None))
             # Tabs and breaks inside a cell would start another cell or row.
             pieces += (
                 one._replace(text=one.text.replace("\t", "　").replace("\n", "　"))
                 for one in line.pieces
             )
     notes = [line for cell in cells for line in cell if line.is_note]
-    return [Line(pieces), *notes] if any(one.text.strip() for one in pieces) else notes
+    return [WordLine(pieces), *notes] if any(one.text.strip() for one in pieces) else notes
 
 
 def room(label: str, text: str) -> str:

@@ -157,8 +157,6 @@ def is_known(number_format: str) -> bool:
 
 @dataclass(slots=True)
 class _Style:
-    """The relevant properties of a style; None if not set."""
-
     based_on: str = ""
     title: str = ""
     outline: int | None = None
@@ -225,7 +223,6 @@ class Styles:
         return self._styles[id_].num or "" if id_ in self._styles else ""
 
     def _chain(self, id_: str) -> Iterator[tuple[str, _Style]]:
-        """A style and its bases, with their ids; cycles are bounded."""
         id_ = id_ or self._usual
         for _ in range(_DEEPEST):
             if id_ not in self._styles:
@@ -279,25 +276,15 @@ class _Use:
 
 @dataclass(frozen=True, slots=True)
 class Number:
-    """The number of a paragraph.
+    """The number of a paragraph."""
 
-    Attributes:
-        text: as printed; "" for nothing.
-        parted: whether a tab or space follows.
-        font: of a bullet, maybe without Unicode.
-    """
-
-    text: str
-    parted: bool
-    font: str
+    text: str  # as printed; "" for nothing
+    parted: bool  # whether a tab or space follows
+    font: str  # of a bullet, maybe without Unicode
 
 
 class Numbering:
-    """Counts the paragraphs of a document, in reading order.
-
-    Attributes:
-        unknown: numbers written in digits, because their format is unknown.
-    """
+    """Counts the paragraphs in reading order, and collects numbers of `unknown` formats."""
 
     def __init__(self, root: etree._Element | None, styles: Styles) -> None:
         self._styles = styles
@@ -421,24 +408,15 @@ def _use(num: etree._Element) -> _Use:
 
 
 @dataclass(slots=True)
-class Notes:
-    """The footnotes or endnotes of a file.
-
-    Attributes:
-        by_id: the notes.
-        label: label before the number.
-        number_format: of the numbers.
-        start: the first number.
-        restarts: whether each section starts over.
-        unknown: numbers written in digits, because their format is unknown.
-    """
+class WordNotes:
+    """The footnotes or endnotes of a file."""
 
     by_id: dict[str, etree._Element]
-    label: str = "注"
-    number_format: str = "decimal"
-    start: int = 1
-    restarts: bool = False
-    unknown: int = 0
+    label: str = "注"  # label before the number
+    number_format: str = "decimal"  # of the numbers
+    start: int = 1  # the first number
+    restarts: bool = False  # whether each section starts over
+    unknown: int = 0  # numbers written in digits, because their format is unknown
     _count: int = 0
 
     def next_label(self) -> str:
@@ -454,9 +432,9 @@ class Notes:
 
 def notes_of(
     kind: str, roots: Iterable[etree._Element], places: Iterable[etree._Element | None]
-) -> Notes:
+) -> WordNotes:
     """Collect the footnotes or endnotes of a file; later `places` override."""
-    found = Notes(
+    found = WordNotes(
         {
             value(note, "id"): note
             for root in roots

@@ -31,10 +31,7 @@ Shape = TypeVar("Shape", bound=Json)
 def filled(shape: type[Shape], value: object, about: object = None) -> Shape:
     """Return a value in the shape of a type of JSON.
 
-    Args:
-        shape: the type.
-        value: an object or a mapping with the fields of the type.
-        about: passed to validators as their context.
+    `value` is an object or a mapping with its fields; `about` is the context of validators.
     """
     kind: Any = shape
     made: Shape = kind.model_validate(value, context=about).model_dump(mode="json")

@@ -1,14 +1,17 @@
 """The report of a check as JSON."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from datetime import date
 from typing import Annotated
 
-from pydantic import Field
+from pydantic import BeforeValidator, Field
 
 from localrag.check import CheckReport, Finding
+from localrag.check.pending import Upcoming
 from localrag.check.wording import WORST_FIRST
-from localrag.doors.as_json import Json, Number, Stored, filled
-from localrag.doors.as_json.statutes import OmissionsJson
+from localrag.doors.as_json import Json, Number, Stored, at, filled
+from localrag.doors.as_json.statutes import ChangeJson, OmissionsJson, StateJson
+from localrag.search.history import Amendment, amended_by
 
 
 class PlaceInTextJson(Json):
@@ -93,14 +96,54 @@ def _worst(findings: Sequence[Finding], most: int) -> list[Finding]:
     ranked = sorted(range(len(findings)), key=lambda at: WORST_FIRST.index(findings[at].verdict))
     left = _MOST_CHARACTERS
     chosen: list[int] = []
-    for at in ranked[:most]:
-        left -= _size(findings[at])
+    for place in ranked[:most]:
+        left -= _size(findings[place])
         if left < 0 and chosen:
             break
-        chosen.append(at)
+        chosen.append(place)
     return [findings[at] for at in sorted(chosen)]
 
 
 def _size(finding: Finding) -> int:
     diff = sum(len(part.said) + len(part.law) for part in finding.diff)
     return len(finding.said) + len(finding.evidence) + len(finding.provision) + diff
+
+
+class AmendmentJson(Json):
+    """A later state of a law, and its changes; `before` is null for a new law."""
+
+    day: str
+    amended_by: Annotated[str, at("after"), BeforeValidator(amended_by)]
+    before: StateJson | None
+    after: StateJson
+    changes: list[ChangeJson]
+
+
+class UpcomingJson(Json):
+    """A citation or quotation with other words from a day on; `after` is "" if they are gone."""
+
+    day: str
+    part: str
+    place: PlaceInTextJson
+    said: str
+    provision: str
+    passage_id: str
+    before: str
+    after: str
+    moved_to: str
+
+
+class PendingJson(Json):
+    """Amendments to come, or the citations of a text changed by them: ``localrag pending``."""
+
+    as_of: str
+    amendments: list[AmendmentJson]
+    upcoming: list[UpcomingJson]
+
+
+def pending_as_json(
+    as_of: date, amendments: Iterable[Amendment] = (), changed: Iterable[Upcoming] = ()
+) -> PendingJson:
+    """Return the JSON of ``localrag pending``."""
+    found = {"as_of": as_of.isoformat(), "amendments": amendments, "upcoming": changed}
+    return filled(PendingJson, found)

@@ -9,9 +9,9 @@ from localrag.answer.types import Answer
 from localrag.corpus.store import CorpusStore
 from localrag.corpus.workspace import CorpusPaths
 from localrag.doors.as_json import Json, Number, OrNull, Plain, Stored, Words, at, filled
-from localrag.search.indexing.state import state, vector_state
 from localrag.search.query import SNIPPET, Snippet, snippet
 from localrag.search.types import Query
+from localrag.search.units import state, vector_state
 from localrag.text.facts import Fact, told
 
 if TYPE_CHECKING:
@@ -45,6 +45,7 @@ class FiltersJson(Json):
     """The filters of a search; an empty list allows all."""
 
     documents: list[str]
+    parts: list[tuple[str, int, int]]
     kinds: list[str]
     law_types: list[str]
     layers: list[str]
@@ -284,12 +285,7 @@ class CorpusJson(Json):
 
 
 def corpus_as_json(place: CorpusPaths) -> CorpusJson:
-    """Return the JSON of ``localrag list`` for one corpus.
-
-    Raises:
-        NotFoundError: there is no such corpus.
-        StoreError: its store is damaged.
-    """
+    """Return the JSON of ``localrag list`` for one corpus; raises NotFoundError, StoreError."""
     with CorpusStore.open(place.store, read_only=True) as store:
         extent = store.extent()
         return {

@@ -8,6 +8,7 @@ from pydantic import BeforeValidator
 from localrag.corpus.types import OMISSIONS, Locator, Omission, omission_notes
 from localrag.doors.as_json import Json, OrNull, Plain, Stored, Words, at, filled
 from localrag.doors.as_json.found import PassageJson
+from localrag.search.affected import Affected
 from localrag.search.finding import ResolvedCitation
 from localrag.search.history import Comparison, History
 from localrag.search.provision import LookedUp
@@ -311,3 +312,37 @@ def history_as_json(found: History) -> HistoryJson:
 def comparison_as_json(found: Comparison) -> ComparisonJson:
     """Return the JSON of ``localrag diff``."""
     return filled(ComparisonJson, found)
+
+
+class DependentJson(Json):
+    """A provision depending on the last place of its path; the path begins at the target."""
+
+    id: Annotated[str, at("place.id")]
+    law: str
+    label: str
+    kinds: list[str]
+    path: list[str]
+
+
+class LawCountJson(Json):
+    """A law, and the number of its provisions depending on the target itself."""
+
+    document_id: str
+    title: str
+    provisions: int
+    kinds: dict[str, int]
+
+
+class AffectedJson(Json):
+    """Dependents of a provision or a law: the JSON of ``localrag affected``."""
+
+    id: Annotated[str, at("place.id")]
+    label: str
+    laws: list[LawCountJson]
+    dependents: list[DependentJson]
+    not_followed: int
+
+
+def affected_as_json(found: Affected) -> AffectedJson:
+    """Return the JSON of ``localrag affected``."""
+    return filled(AffectedJson, found)

@@ -1,22 +1,75 @@
 """The verbs `batch`, `tune-retrieval` and `methods`: many questions, ways to answer them."""
 
 import sys
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import IO, TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from localrag.doors.cli.main import app, verb
 from localrag.doors.cli.options import AsOf, CorpusName, Json, MethodName, Ray, Where, on
-from localrag.doors.session import Session
+from localrag.doors.session import Corpus, Session
 from localrag.errors import UsageError
 from localrag.language import N_, _, ngettext
 
 if TYPE_CHECKING:
-    from localrag.evaluation.tuning import Trial
+    from localrag.evaluation.tuning import Trial, Tuning
     from localrag.methods.catalogue import Method
+
+
+@dataclass(frozen=True, kw_only=True)
+class BatchOptions:
+    """The options of `batch`."""
+
+    questions: Annotated[
+        Path,
+        typer.Argument(
+            metavar="QUESTIONS",
+            help="JSON Lines, CSV or a workbook of Excel; - reads standard input.",
+            readable=False,
+        ),
+    ]
+    out: Annotated[
+        Path | None,
+        typer.Option(
+            "--out",
+            metavar="FILE",
+            help="File of answers: JSON Lines, or by its ending .xlsx, .csv, .docx or .md.",
+        ),
+    ] = None
+    concurrency: Annotated[
+        int,
+        typer.Option(
+            "--concurrency",
+            metavar="N",
+            min=0,
+            max=256,
+            help="Questions to a model server at the same time; 0: "
+            "chat.parallel. With --ray: number of workers; 0: one per "
+            "processor.",
+        ),
+    ] = 0
+    method: MethodName = None
+    retry_failed: Annotated[bool, typer.Option("--retry-failed", help="Ask failed rows again.")] = (
+        False
+    )
+    restart: Annotated[
+        bool, typer.Option("--restart", help="Drop existing answers and start again.")
+    ] = False
+    dry_run: Annotated[
+        bool,
+        typer.Option(
+            "--dry-run",
+            help="Check all rows, answer up to 20 of them to estimate time and tokens, "
+            "write nothing.",
+        ),
+    ] = False
+    where: Where = None
+    ray: Ray = ""
+    as_of: AsOf = ""
+    corpus: CorpusName = ""
 
 
 @verb(
@@ -35,59 +88,11 @@ if TYPE_CHECKING:
 )
 def batch(
     context: typer.Context,
-    questions: Annotated[
-        Path,
-        typer.Argument(
-            metavar="QUESTIONS",
-            help="JSON Lines, CSV or a workbook of Excel; - reads standard input.",
-            readable=False,
-        ),
-    ],
-    out: Annotated[
-        Path | None,
-        typer.Option(
-            "--out",
-            metavar="FILE",
-            help="File of answers: JSON Lines, or by its ending .xlsx, .csv, .docx or .md.",
-        ),
-    ] = None,
-    concurrency: Annotated[
-        int,
-        typer.Option(
-            "--concurrency",
-            metavar="N",
-            min=0,
-            max=256,
-            help="Questions to a model server at the same time; 0: "
-            "chat.parallel. With --ray: number of workers; 0: one per "
-            "processor.",
-        ),
-    ] = 0,
-    method: MethodName = None,
-    retry_failed: Annotated[
-        bool, typer.Option("--retry-failed", help="Ask failed rows again.")
-    ] = False,
-    restart: Annotated[
-        bool, typer.Option("--restart", help="Drop existing answers and start again.")
-    ] = False,
-    dry_run: Annotated[
-        bool,
-        typer.Option(
-            "--dry-run",
-            help="Check all rows, answer up to 20 of them to estimate time and tokens, "
-            "write nothing.",
-        ),
-    ] = False,
-    where: Where = None,
-    ray: Ray = "",
-    as_of: AsOf = "",
-    corpus: CorpusName = "",
+    call: BatchOptions,
     as_json: Json = False,
 ) -> None:
-    """Answer every question of a file, as ask would.
-
-    A row is {"question": "…"}. It may have an "id" and "options" (a list, or an object of a, b, c,
-    d). "documents" (ids) or "where" ({"kind": "Act"}, or "kind=Act; chapter=罰則") limit the
+    """A row is {"question": "…"}. It may have an "id" and "options" (a list, or an object of a, b,
+    c, d). "documents" (ids) or "where" ({"kind": "Act"}, or "kind=Act; chapter=罰則") limit the
     search. CSV has a header with question, id, where, option_a, option_b … The text is UTF-8.
 
     CSV may also come from Excel in Japan, with the columns 質問, 番号, 選択肢1, 選択肢2 … In a
@@ -103,43 +108,18 @@ def batch(
     With --ray, workers on other machines or on this one (local) answer. A batch can continue with
     or without --ray.
     """
-    from dataclasses import asdict
-
-    from localrag.doors.cli.render_batch import (
-        print_estimate,
-        print_report,
-        report_as_json,
-        shown_events,
-    )
+    from localrag.doors.cli.render_batch import print_report, report_as_json, shown_events
     from localrag.doors.cli.terminal import emit
-    from localrag.ops import batch as offline
 
-    session: Session = on(context.obj, as_of)
-    wanted = "; ".join(where) if where else None
-    session = session.with_settings({"method.name": method, "retrieval.where": wanted})
-    opened = session.corpus(corpus).require()
-    source = sys.stdin.buffer if str(questions) == "-" else questions
-    if dry_run:
-        with shown_events() as listener:
-            estimate = offline.estimate(
-                session.workspace,
-                opened.name,
-                opened.config,
-                source,
-                out,
-                concurrency=concurrency,
-                retry_failed=retry_failed,
-                restart=restart,
-                on_event=listener,
-            )
-        if as_json:
-            emit(asdict(estimate))
-        else:
-            print_estimate(estimate)
-        if estimate.unreadable or estimate.unanswerable or estimate.failed:
-            raise typer.Exit(4)
+    session: Session = on(context.obj, call.as_of)
+    wanted = "; ".join(call.where) if call.where else None
+    session = session.with_settings({"method.name": call.method, "retrieval.where": wanted})
+    opened = session.corpus(call.corpus).require()
+    source = sys.stdin.buffer if str(call.questions) == "-" else call.questions
+    if call.dry_run:
+        _estimate(session, opened, source, call, as_json=as_json)
         return
-    if out is None:
+    if call.out is None:
         raise UsageError(
             N_("No output file is named for the answers."),
             N_("Name a file: --out FILE"),
@@ -147,18 +127,46 @@ def batch(
     with shown_events() as listener:
         report = opened.batch(
             source,
-            out,
-            concurrency=concurrency,
-            retry_failed=retry_failed,
-            restart=restart,
-            ray=ray,
+            call.out,
+            concurrency=call.concurrency,
+            retry_failed=call.retry_failed,
+            restart=call.restart,
+            ray=call.ray,
             on_event=listener,
         )
     if as_json:
-        emit(report_as_json(out, report))
+        emit(report_as_json(call.out, report))
     else:
-        print_report(out, report)
+        print_report(call.out, report)
     if report.failed:
+        raise typer.Exit(4)
+
+
+def _estimate(
+    session: Session, corpus: Corpus, source: Path | IO[bytes], call: BatchOptions, *, as_json: bool
+) -> None:
+    """Answer some of the rows, and print the time and the tokens for all."""
+    from localrag.doors.cli.render_batch import print_estimate, shown_events
+    from localrag.doors.cli.terminal import emit
+    from localrag.ops import batch as offline
+
+    with shown_events() as listener:
+        estimate = offline.estimate(
+            session.workspace,
+            corpus.name,
+            corpus.config,
+            source,
+            call.out,
+            concurrency=call.concurrency,
+            retry_failed=call.retry_failed,
+            restart=call.restart,
+            on_event=listener,
+        )
+    if as_json:
+        emit(asdict(estimate))
+    else:
+        print_estimate(estimate)
+    if estimate.unreadable or estimate.unanswerable or estimate.failed:
         raise typer.Exit(4)
 
 
@@ -185,16 +193,13 @@ def tune_retrieval(
     corpus: CorpusName = "",
     as_json: Json = False,
 ) -> None:
-    """Measure the best search for a corpus: words, meaning, both, reranked or not.
-
-    Each line names the answer of a question: {"question": "渡し守の資格は何か", "relevant":
+    """Each line names the answer of a question: {"question": "渡し守の資格は何か", "relevant":
     ["渡し舟法施行令3条"]}, with citations as for `show`, or ids of passages. All ways possible with
-    the models of the settings are tried. The simplest one not clearly behind the best is chosen
-    (95 % interval of the paired difference in nDCG). Keep other questions to check it with.
+    the models of the settings are tried. The simplest one not clearly behind the best is chosen (95
+    % interval of the paired difference in nDCG). Keep other questions to check it with.
     """
-    from localrag.doors.cli.terminal import Meter, emit, say, table, tell
+    from localrag.doors.cli.terminal import Meter, emit, tell
     from localrag.evaluation import tuning
-    from localrag.language import N_, _
     from localrag.text.progress import Phase, Stopwatch
 
     session: Session = context.obj
@@ -224,48 +229,50 @@ def tune_retrieval(
             }
         )
     else:
-        of = _("{n} of {total}")
-        table(
+        _print_trials(found, written)
+
+
+def _print_trials(found: "Tuning", written: Path | None) -> None:
+    from localrag.doors.cli.terminal import say, table
+
+    of = _("{n} of {total}")
+    table(
+        (
+            _("way"),
+            f"nDCG@{found.k}",
+            _("behind the best [95 %]"),
+            _("any found"),
+            _("all found"),
+            "ms",
+        ),
+        [
             (
-                _("way"),
-                f"nDCG@{found.k}",
-                _("behind the best [95 %]"),
-                _("any found"),
-                _("all found"),
-                "ms",
-            ),
-            [
-                (
-                    _called(trial.name),
-                    f"{trial.ndcg:.3f}",
-                    "{:.3f} [{:.3f}, {:.3f}]".format(*trial.behind),
-                    of.format(n=trial.any_found, total=found.questions),
-                    of.format(n=trial.all_found, total=found.questions),
-                    f"{trial.seconds * 1000:.1f}",
-                )
-                for trial in found.trials
-            ],
-        )
-        if not found.tried:
-            said = _(
-                "only words were tried, so nothing is written: the settings name no other model"
+                _called(trial.name),
+                f"{trial.ndcg:.3f}",
+                "{:.3f} [{:.3f}, {:.3f}]".format(*trial.behind),
+                of.format(n=trial.any_found, total=found.questions),
+                of.format(n=trial.all_found, total=found.questions),
+                f"{trial.seconds * 1000:.1f}",
             )
-            say(said)
-        say(
-            _("chosen: "),
-            (_called(found.chosen.name), "bold"),
-            _(", the simplest not clearly behind the best"),
-        )
-        if written:
-            say(_("written to {path}").format(path=written))
-        elif found.tried:
-            say(_("Make it the default of this corpus: the same with "), ("--apply", "bold"))
+            for trial in found.trials
+        ],
+    )
+    if not found.tried:
+        said = _("only words were tried, so nothing is written: the settings name no other model")
+        say(said)
+    say(
+        _("chosen: "),
+        (_called(found.chosen.name), "bold"),
+        _(", the simplest not clearly behind the best"),
+    )
+    if written:
+        say(_("written to {path}").format(path=written))
+    elif found.tried:
+        say(_("Make it the default of this corpus: the same with "), ("--apply", "bold"))
 
 
 def _called(name: str) -> str:
     """The name of a search in the language in use: "words + meaning 1:2, reread"."""
-    from localrag.language import N_, _
-
     words = {
         "words": N_("words"),
         "meaning": N_("meaning"),
@@ -297,9 +304,7 @@ def _trial(trial: "Trial") -> dict[str, Any]:
     exit_codes=(0, 2),
 )
 def methods(as_json: Json = False) -> None:
-    """List the methods for ask, batch and eval.
-
-    Methods for everyday use come first, then methods of papers. Each line shows the steps of a
+    """Methods for everyday use come first, then methods of papers. Each line shows the steps of a
     method, its source, and its calls of a model. The calls are for one question with four options.
     Choose one with --method NAME, or for good with the setting method.name. The default is
     generative if the settings name a model (chat.model), else extractive.

@@ -1,6 +1,6 @@
 """``localrag bundle``: everything for a machine without a network, made, checked and installed."""
 
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -23,7 +23,6 @@ _SHOWN = 5
 
 app = group(
     "bundle",
-    short="Make, check and install everything needed by a machine without a network.",
     examples=(
         "localrag bundle make /media/stick/localrag --extra docs",
         "localrag bundle verify /media/stick/localrag",
@@ -50,6 +49,90 @@ def _models(workspace: Workspace) -> list[str]:
     return ModelStore(workspace.models).names()
 
 
+@dataclass(frozen=True, kw_only=True)
+class BundleOptions:
+    """The options of `bundle make`."""
+
+    target: Annotated[
+        Path,
+        typer.Argument(metavar="PATH", help="Folder to make, or a file whose name ends in .tar."),
+    ]
+    extra: Annotated[
+        list[str] | None,
+        typer.Option(metavar="EXTRA", help="Extra of localrag (docs/install.md)."),
+    ] = None
+    python: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="VERSION",
+            help="Version of Python on the other machine, as 3.12; without it, this one.",
+        ),
+    ] = None
+    processor: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="NAME",
+            help="Processor of the other machine (x86_64, aarch64). For a "
+            "different processor, only parts without a compiler.",
+        ),
+    ] = None
+    model: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="MODEL", help="An installed model.", autocompletion=completing(_models)
+        ),
+    ] = None
+    corpus: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="CORPUS",
+            help="A corpus as it is, with its index.",
+            autocompletion=complete_corpus,
+        ),
+    ] = None
+    source: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="CORPUS=PATH",
+            help="Files to add to a corpus and to index on the other machine.",
+        ),
+    ] = None
+    settings: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="Settings of a new workspace; without it, the first model of each kind is used.",
+        ),
+    ] = None
+    standalone_python: Annotated[
+        bool,
+        typer.Option(
+            "--standalone-python", help="Include a Python for this processor, fetched by uv."
+        ),
+    ] = False
+    follow_links: Annotated[
+        bool,
+        typer.Option("--follow-links", help="Follow links inside the folders of --source."),
+    ] = False
+    since: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="BUNDLE",
+            help="Leave out the contents of this bundle, which is installed there.",
+        ),
+    ] = None
+    sign: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="Sign it with this secret key of minisign."),
+    ] = None
+    project: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="PATH", help="Source or wheel of localrag; without it, the running one."
+        ),
+    ] = None
+
+
 @verb(
     app,
     "make",
@@ -62,84 +145,7 @@ def _models(workspace: Workspace) -> list[str]:
 )
 def make(
     context: typer.Context,
-    target: Annotated[
-        Path,
-        typer.Argument(metavar="PATH", help="Folder to make, or a file whose name ends in .tar."),
-    ],
-    extra: Annotated[
-        list[str] | None,
-        typer.Option(metavar="EXTRA", help="Extra of localrag (docs/install.md)."),
-    ] = None,
-    python: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="VERSION",
-            help="Version of Python on the other machine, as 3.12; without it, this one.",
-        ),
-    ] = None,
-    processor: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="NAME",
-            help="Processor of the other machine (x86_64, aarch64). For a "
-            "different processor, only parts without a compiler.",
-        ),
-    ] = None,
-    model: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="MODEL", help="An installed model.", autocompletion=completing(_models)
-        ),
-    ] = None,
-    corpus: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="CORPUS",
-            help="A corpus as it is, with its index.",
-            autocompletion=complete_corpus,
-        ),
-    ] = None,
-    source: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="CORPUS=PATH",
-            help="Files to add to a corpus and to index on the other machine.",
-        ),
-    ] = None,
-    settings: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="FILE",
-            help="Settings of a new workspace; without it, the first model of each kind is used.",
-        ),
-    ] = None,
-    standalone_python: Annotated[
-        bool,
-        typer.Option(
-            "--standalone-python", help="Include a Python for this processor, fetched by uv."
-        ),
-    ] = False,
-    follow_links: Annotated[
-        bool,
-        typer.Option("--follow-links", help="Follow links inside the folders of --source."),
-    ] = False,
-    since: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="BUNDLE",
-            help="Leave out the contents of this bundle, which is installed there.",
-        ),
-    ] = None,
-    sign: Annotated[
-        Path | None,
-        typer.Option(metavar="FILE", help="Sign it with this secret key of minisign."),
-    ] = None,
-    project: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="PATH", help="Source or wheel of localrag; without it, the running one."
-        ),
-    ] = None,
+    call: BundleOptions,
     as_json: Json = False,
 ) -> None:
     """Collect everything needed by a machine without a network in one folder or file.
@@ -155,25 +161,25 @@ def make(
     from localrag.ops.bundle.wheels import Project
 
     session: Session = context.obj
-    here = making.Contents()
-    contents = making.Contents(
-        extras=tuple(extra or ()),
-        pythons=tuple(python or here.pythons),
-        processors=tuple(processor or here.processors),
-        models=tuple(model or ()),
-        corpora=tuple(corpus or ()),
-        sources=tuple(map(_source, source or ())),
-        settings=settings,
-        standalone=standalone_python,
-        follow_links=follow_links,
+    here = making.BundleContents()
+    contents = making.BundleContents(
+        extras=tuple(call.extra or ()),
+        pythons=tuple(call.python or here.pythons),
+        processors=tuple(call.processor or here.processors),
+        models=tuple(call.model or ()),
+        corpora=tuple(call.corpus or ()),
+        sources=tuple(map(_source, call.source or ())),
+        settings=call.settings,
+        standalone=call.standalone_python,
+        follow_links=call.follow_links,
     )
     report = making.make(
         session.workspace,
-        target,
+        call.target,
         contents,
-        Project(project.resolve()) if project else Project.here(),
-        since=manifest_of(since) if since else None,
-        signer=making.minisign_signer(sign, _password) if sign else None,
+        Project(call.project.resolve()) if call.project else Project.here(),
+        since=manifest_of(call.since) if call.since else None,
+        signer=making.minisign_signer(call.sign, _password) if call.sign else None,
         tell=lambda message: tell(_(message), " …"),
     )
     if as_json:

@@ -8,7 +8,16 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from localrag.doors.calls import AskCall, Call, DiffCall, HistoryCall, SearchCall, ShowCall
+from localrag.doors.calls import (
+    AffectedCall,
+    AskCall,
+    Call,
+    DiffCall,
+    HistoryCall,
+    PendingCall,
+    SearchCall,
+    ShowCall,
+)
 from localrag.doors.cli.main import app, verb
 from localrag.doors.cli.options import (
     Dense,
@@ -21,15 +30,14 @@ from localrag.doors.cli.options import (
     tell_if_behind,
     unicode,
 )
-from localrag.doors.cli.terminal import emit, say, say_text, tell, tell_note
+from localrag.doors.cli.terminal import emit, say, tell
 from localrag.doors.session import Session
 from localrag.errors import UsageError
-from localrag.language import N_, _, colon
+from localrag.language import N_, _
 
 if TYPE_CHECKING:
-    from localrag.check import CheckReport, Finding
-    from localrag.corpus.store import DocumentInfo
-    from localrag.search.history.comparing import Change
+    from localrag.check import CheckReport
+    from localrag.search.provision import LookedUp
 
 
 @verb(
@@ -66,9 +74,7 @@ def search(
     ] = False,
     as_json: Json = False,
 ) -> None:
-    """Find the best passages of a corpus for a query.
-
-    Citations in the query (金商法27条の36, 同法施行令第3条) are resolved to the provisions
+    """Citations in the query (金商法27条の36, 同法施行令第3条) are resolved to the provisions
     themselves. Laws in the query (薬機法, APPI) come first, other laws beside; the output names
     laws that the corpus does not have. The index is searched by words, and by meaning if there is a
     model. The results are fused, reranked if there is a reranker, and completed by implementing
@@ -78,6 +84,7 @@ def search(
     """
     from localrag.doors.as_json.found import retrieval_as_json
     from localrag.doors.cli import render
+    from localrag.page.answer import note_blocks
 
     session: Session = context.obj.with_settings(call.settings())
     with switched(session, lexical, dense, rerank).corpus(call.corpus) as opened:
@@ -93,8 +100,7 @@ def search(
             render.print_trace(retrieval.trace)
         render.print_laws(retrieval.laws, names)
         render.print_hits(asked, retrieval.hits)
-        render.tell_wordings(retrieval.trace)
-        render.tell_events(retrieval.trace, retrieval.absent)
+        render.print_blocks(note_blocks(retrieval.trace, retrieval.absent))
         if not retrieval.hits:
             tell(_("Nothing was found."))
     if not retrieval.hits:
@@ -141,10 +147,8 @@ def show(
     ] = None,
     as_json: Json = False,
 ) -> None:
-    """Show a provision, or a passage of another document, and everything related to it.
-
-    A provision: its text, its place (編・章・節), the provisions of orders that implement it, its
-    references in both directions, and the definitions of its terms. Name a law by title or
+    """A provision: its text, its place (編・章・節), the provisions of orders that implement it,
+    its references in both directions, and the definitions of its terms. Name a law by title or
     abbreviation, a provision in any spelling. For an ambiguous citation all provisions are listed,
     and none is chosen.
 
@@ -160,8 +164,6 @@ def show(
     its subject.
     """
     from localrag.doors.as_json.statutes import looked_up_as_json
-    from localrag.doors.cli.render import print_looked_up
-    from localrag.doors.cli.terminal import emit
     from localrag.search.provision import MOST, LookedUp
 
     if out is not None:
@@ -177,17 +179,34 @@ def show(
             found = opened.look_up(call.citation, None if everything else MOST)
         if out is not None:
             from localrag.page.files import write_blocks
-            from localrag.page.provision import looked_up_blocks
+            from localrag.page.provision import filed_provisions
 
-            write_blocks(out, looked_up_blocks(opened.store, found))
+            write_blocks(out, filed_provisions(opened.store, found))
             tell(_("written: {path}").format(path=out))
     if as_json:
         emit(looked_up_as_json(found))
     elif out is None:
-        print_looked_up(found, most=None if everything else _LINKS)
+        _print_looked_up(found, None if everything else _LINKS)
 
 
-_CHANGED = {"added": "green", "deleted": "red", "changed": "yellow", "moved": "yellow"}
+def _print_looked_up(found: "LookedUp", most: int | None) -> None:
+    from localrag.doors.cli.render import print_blocks
+    from localrag.page.provision import looked_up_blocks
+
+    print_blocks(looked_up_blocks(found, in_short=True), entries=most)
+    if found.left_out:
+        tell(_("… and {n:,} more; --all shows them").format(n=found.left_out))
+    views = found.provisions
+    if len(views) > 1:
+        tell(_("Relations of one of them: localrag show ID"))
+    elif views and views[0].read_by and views[0].as_read is None:
+        hint = _("localrag show {law} --as-read-by {by} prints the text with the words replaced")
+        law, by = views[0].passage.header, views[0].read_by[0].label
+        say((hint.format(law=_typed(law), by=_typed(by)), "dim"))
+
+
+def _typed(header: str) -> str:
+    return header.partition("（")[0].replace(" ", "")
 
 
 @verb(
@@ -205,16 +224,15 @@ def history(
     call: HistoryCall,
     as_json: Json = False,
 ) -> None:
-    """Show the states of a provision in the corpus, and the changes in each.
-
-    A corpus holds every state of a law that was added: e-Gov's file names contain the law and the
-    day from which the state is in force. Changes are shown by paragraph and item. An article with a
-    new number is followed.
+    """A corpus holds every state of a law that was added: e-Gov's file names contain the law and
+    the day from which the state is in force. Changes are shown by paragraph and item. An article
+    with a new number is followed.
 
     The citation is read in the state of today, or of --as-of.
     """
     from localrag.doors.as_json.statutes import history_as_json
-    from localrag.search.history import headline
+    from localrag.doors.cli.render import print_blocks
+    from localrag.page.history import history_blocks
 
     session: Session = context.obj
     with session.with_settings(call.settings()).corpus(call.corpus) as opened:
@@ -222,17 +240,135 @@ def history(
     if as_json:
         emit(history_as_json(found))
         return
-    say((found.title, "bold cyan"))
-    for version in found.versions:
-        say("")
-        say((headline(version), "bold"))
-        if version.change is None and version.passage and version is found.versions[0]:
-            for line in version.passage.text.split("\n"):
-                say(line, indent=2)
-        if version.change is not None:
-            _print_change(version.change)
-    for fact in found.notes:
-        tell_note(str(fact))
+    print_blocks(history_blocks(found))
+
+
+@verb(
+    app,
+    "affected",
+    examples=[
+        "localrag affected 渡し舟法8条",
+        "localrag affected 民法709条 --depth 2",
+        "localrag affected 会社法 --out 会社法.graphml",
+    ],
+    exit_codes=(0, 2, 3, 5, 7),
+)
+def affected(
+    context: typer.Context,
+    call: AffectedCall,
+    everything: Annotated[
+        bool, typer.Option("--all", help="Print every law and provision, not only the first.")
+    ] = False,
+    out: Annotated[
+        Path | None,
+        typer.Option(
+            "--out",
+            metavar="FILE",
+            help="Write it to a new file: Word (.docx), Markdown (.md), or a graph (.graphml).",
+        ),
+    ] = None,
+    as_json: Json = False,
+) -> None:
+    """If the provision is amended or repealed, these provisions need a look. Counts are by law.
+    Only laws of the corpus are known. References inside the provision itself do not count.
+
+    --depth 2 also lists the dependents of those provisions, and the way: A → B → C.
+    """
+    from localrag.doors.as_json.statutes import affected_as_json
+    from localrag.doors.cli.render import print_blocks
+    from localrag.page.affected import affected_blocks, write_graphml
+    from localrag.page.files import GRAPH, TEXTS, opened, require_ending, write_blocks
+
+    if out is not None:
+        require_ending(out, (*TEXTS, GRAPH))
+    session: Session = context.obj
+    with session.with_settings(call.settings()).corpus(call.corpus) as corpus:
+        found = corpus.affected(call.citation, call.depth)
+    if out is not None:
+        if out.suffix.lower() == GRAPH:
+            with opened(out, replace=False) as file:
+                write_graphml(found, file)
+        else:
+            write_blocks(out, affected_blocks(found))
+        tell(_("written: {path}").format(path=out))
+    if as_json:
+        emit(affected_as_json(found))
+    elif out is None:
+        print_blocks(affected_blocks(found), entries=None if everything else _LINKS)
+    if not found.dependents:
+        raise typer.Exit(3)
+
+
+@verb(
+    app,
+    "pending",
+    examples=[
+        "localrag pending",
+        "localrag pending --until 2027-04-01 --law 民法",
+        "localrag pending memo.docx",
+        "localrag pending memo.docx --out memo.ics",
+    ],
+    exit_codes=(0, 2, 3, 5, 7),
+)
+def pending(
+    context: typer.Context,
+    call: PendingCall,
+    words: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="FILE|TEXT", help="A file, the text itself, or - for input."),
+    ] = None,
+    out: Annotated[
+        Path | None,
+        typer.Option(
+            "--out",
+            metavar="FILE",
+            help="Write it to a new file: a calendar (.ics), Word (.docx) or Markdown (.md).",
+        ),
+    ] = None,
+    as_json: Json = False,
+) -> None:
+    """Without a text: the later texts of the laws in the corpus, by day, with their changes by
+    paragraph and item. Add them like other texts: e-Gov's file names contain the day.
+
+    With a text (a memo, a contract): its changing citations and quotations, by day. The words
+    before and after are shown, or the new number of a moved provision.
+
+    The exit code is 3 if there is nothing.
+    """
+    from localrag.check import named_files
+    from localrag.doors.as_json.checks import pending_as_json
+    from localrag.doors.cli.render import print_blocks
+    from localrag.page.calendar import events, write_calendar
+    from localrag.page.files import CALENDAR, TEXTS, opened, require_ending, write_blocks
+    from localrag.page.history import amendment_blocks, upcoming_blocks
+
+    if out is not None:
+        require_ending(out, (CALENDAR, *TEXTS))
+    paths = named_files(words or ())
+    if len(paths) > 1:
+        raise UsageError(N_("A call takes one file, and {n} are named."), n=len(paths))
+    text = " ".join(words or ())
+    session: Session = context.obj
+    with session.with_settings(call.settings()).corpus(call.corpus) as corpus:
+        day = corpus.store.as_of
+        amendments = () if text else corpus.pending(call.until, call.law)
+        given = sys.stdin.read() if text == "-" else text
+        source = paths[0] if paths else unicode(given)
+        changed = corpus.upcoming(source, call.until) if text else ()
+    blocks = list(upcoming_blocks(changed) if text else amendment_blocks(amendments))
+    if out is not None:
+        if out.suffix.lower() == CALENDAR:
+            with opened(out, replace=False) as file:
+                write_calendar(events(amendments, changed), file)
+        else:
+            write_blocks(out, blocks)
+        tell(_("written: {path}").format(path=out))
+    if as_json:
+        emit(pending_as_json(day, amendments, changed))
+    elif out is None:
+        print_blocks(blocks)
+    if not (amendments or changed):
+        raise typer.Exit(3)
 
 
 @verb(
@@ -249,9 +385,7 @@ def diff(
     call: DiffCall,
     as_json: Json = False,
 ) -> None:
-    """Compare the states of a law on two days.
-
-    Articles that were added, deleted, changed or renumbered are listed in the order of the later
+    """Articles that were added, deleted, changed or renumbered are listed in the order of the later
     state, with their changes by paragraph and item. Widths of characters, blanks and printed
     numbers do not count.
 
@@ -259,7 +393,8 @@ def diff(
     3. A text much older than its day is named.
     """
     from localrag.doors.as_json.statutes import comparison_as_json
-    from localrag.search.history.comparing import CHANGES
+    from localrag.doors.cli.render import print_blocks
+    from localrag.page.history import comparison_blocks
 
     session: Session = context.obj
     with session.with_settings(call.settings()).corpus(call.corpus) as opened:
@@ -267,39 +402,7 @@ def diff(
     if as_json:
         emit(comparison_as_json(found))
         return
-    title = found.after.title
-    say((title, "bold cyan"), f"  {_date_of(found.before)} → {_date_of(found.after)}")
-    for fact in found.left_out:
-        say((str(fact), "dim"))
-    for fact in found.notes:
-        tell_note(str(fact))
-    if not found.changes:
-        say(_("Nothing changed."))
-    for change in found.changes:
-        say("")
-        kind = (_(CHANGES[change.kind]), f"bold {_CHANGED[change.kind.value]}")
-        say(kind, colon(), " → ".join(_headers(change, title)))
-        _print_change(change)
-
-
-def _headers(change: "Change", title: str) -> list[str]:
-    passages = (change.before, change.after)
-    headers = [one.header.removeprefix(title).strip(" ") for one in passages if one]
-    return list(dict.fromkeys(headers)) if change.kind.value == "moved" else headers[-1:]
-
-
-def _print_change(change: "Change") -> None:
-    for difference in change.lines:
-        sides = ((difference.before, "- ", "red"), (difference.after, "+ ", "green"))
-        if difference.place:
-            say((difference.place, "dim"), indent=2)
-        for side, sign, style in sides:
-            if side:
-                say_text((f"{sign}{side.text}", style), indent=2)
-
-
-def _date_of(state: "DocumentInfo") -> str:
-    return state.metadata.get("date") or _("without a date")
+    print_blocks(comparison_blocks(found))
 
 
 ClaimMethod = Annotated[
@@ -311,7 +414,6 @@ ClaimMethod = Annotated[
         show_default=False,
     ),
 ]
-_VERDICTS = {"does-not-hold": "bold red", "not-checked": "yellow", "holds": "green"}
 # Characters of a sentence in a line.
 _SAID = 120
 
@@ -350,9 +452,7 @@ def check(
     method: ClaimMethod = "",
     as_json: Json = False,
 ) -> None:
-    """Check a text about laws: citations, quotations, figures, names and numbers of laws.
-
-    Every citation is looked up in the law of the day, in lists and ranges too. Quotations are
+    """Every citation is looked up in the law of the day, in lists and ranges too. Quotations are
     compared word for word, and the difference is shown. Figures, periods, amounts, bounds (以上,
     超える), duties and prohibitions are compared with the cited provision. No model is needed.
 
@@ -379,7 +479,6 @@ def check(
     from localrag.doors.cli.terminal import Meter
     from localrag.page.report import known_suffix, write_report
 
-    text = " ".join(words)
     paths = named_files(words)
     if out is not None:
         known_suffix(out)
@@ -392,15 +491,14 @@ def check(
     session: Session = context.obj
     session = session.with_settings({**call.settings(), "method.name": method or None})
     with session.corpus(call.corpus) as searched, Meter() as meter:
-        given = sys.stdin.read() if text == "-" else text
-        sources: Sequence[Path | str] = paths or [unicode(given)]
+        sources: Sequence[Path | str] = paths or [_given(" ".join(words))]
         reports = [
             searched.check(source, on_event=meter.update, claims=bool(method)) for source in sources
         ]
     if out is not None:
         write_report(reports[0], out, paths[0] if paths else None)
     if as_json:
-        told = [check_as_json(report) for report in reports]
+        told = list(map(check_as_json, reports))
         emit(told if len(paths) > 1 else told[0])
     else:
         for report in reports:
@@ -413,44 +511,17 @@ def check(
         raise typer.Exit(3)
 
 
-def _print_check(report: "CheckReport", *, show_all: bool) -> None:
-    from localrag.check import Verdict, wording
+def _given(text: str) -> str:
+    return unicode(sys.stdin.read() if text == "-" else text)
 
-    for finding in report.findings:
-        if show_all or finding.verdict is not Verdict.HOLDS:
-            _print_finding(finding, report.kind)
-    say((wording.counts(report), "bold"))
-    for words in wording.notes(report):
-        say((words, "yellow"))
+
+def _print_check(report: "CheckReport", *, show_all: bool) -> None:
+    from localrag.doors.cli.render import print_blocks
+    from localrag.page.report import check_blocks
+
+    print_blocks(check_blocks(report, show_all=show_all), _SAID)
     if not report.findings:
         tell(_("The text cites no provision and names no law with its number."))
-
-
-def _print_finding(finding: "Finding", kind: str) -> None:
-    from localrag.check import wording
-    from localrag.text.harmless import shorten
-
-    style = _VERDICTS[finding.verdict.value]
-    place = wording.place(finding.place, kind)
-    say((place, "cyan"), "  ", (wording.verdict(finding), style))
-    say(shorten(" ".join(finding.said.split()), _SAID), indent=2)
-    if finding.diff:
-        say_text(*_marked(finding), indent=2)
-    if finding.provision:
-        say((wording.compared(finding), "dim"), indent=2)
-
-
-def _marked(finding: "Finding") -> list[str | tuple[str, str]]:
-    """A quotation beside the provision: [-words of the law-] {+words of the text+}."""
-    parts: list[str | tuple[str, str]] = []
-    for part in finding.diff:
-        law, said = (" ".join(words.split()) for words in (part.law, part.said))
-        if part.same:
-            parts.append(law)
-            continue
-        parts += [(f"[-{law}-]", "green")] if law else []
-        parts += [(f"{{+{said}+}}", "red")] if said else []
-    return parts
 
 
 @verb(
@@ -484,9 +555,7 @@ def ask(
     ] = False,
     as_json: Json = False,
 ) -> None:
-    """Answer a question from the corpus, with verbatim, checked quotations.
-
-    Without a model, the answer quotes the closest sentences and provisions, word for word. Check
+    """Without a model, the answer quotes the closest sentences and provisions, word for word. Check
     that they answer your question.
 
     With a model (chat.model), the model writes claims with the numbers of their sentences. Code
@@ -498,9 +567,11 @@ def ask(
     law of the question. A follow-up (その罰則は) is completed from the questions of --after, and
     the completed question is shown. --method uses another method; some choose between options.
     """
+    from localrag.answer import wording
     from localrag.answer.types import Status
     from localrag.doors.cli import render
     from localrag.doors.cli.terminal import shown_draft
+    from localrag.page.answer import answer_blocks, label, note_blocks, read_as
 
     call = replace(call, model=not no_model)
     session: Session = context.obj.with_settings(call.settings())
@@ -518,9 +589,17 @@ def ask(
         emit(answer_as_json(asked, reply))
     else:
         if explain:
-            render.print_trace(reply.trace)
-        render.print_answer(reply)
-        render.tell_wordings(reply.trace)
-        render.tell_events(reply.trace, reply.absent)
+            from localrag.corpus.inference.placement import placement_facts
+
+            found = placement_facts(session.workspace, session.config())
+            places = [place for _setting, _model, place in found if reply.trace.calls]
+            render.print_trace(reply.trace, places)
+        if reply.read_as:
+            render.print_blocks([read_as(reply.read_as)], render.QUOTED)
+        verdict = wording.verdict(reply)
+        if reply.status is Status.NOT_FOUND and reply.trace.calls and not reply.doubts:
+            verdict = _("{verdict} (see --no-model)").format(verdict=verdict)
+        render.print_blocks(answer_blocks(reply, label, verdict), render.QUOTED)
+        render.print_blocks(note_blocks(reply.trace, reply.absent))
     if reply.absent or reply.status not in (Status.SUPPORTED, Status.QUOTED):
         raise typer.Exit(3)

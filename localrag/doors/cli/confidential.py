@@ -1,13 +1,14 @@
 """``localrag backup``, ``restore`` and ``forget``."""
 
 import os
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from localrag.corpus.workspace import Workspace
 from localrag.doors.cli.main import app, verb
 from localrag.doors.cli.options import Json, complete_corpus, indexing, unicode
 from localrag.doors.cli.terminal import confirm, emit, say, tell, tell_note
@@ -35,11 +36,10 @@ def backup(
     ] = False,
     as_json: Json = False,
 ) -> None:
-    """Write everything but the models into one file, while the workspace is in use.
-
-    The file holds corpora, indexes, conversations, runs, settings, prompts and datasets. An earlier
-    backup of the same name is replaced once the new one is complete; any other file needs --force.
-    Only its owner can read the file. It is not encrypted: keep it where others cannot read it.
+    """The file holds corpora, indexes, conversations, runs, settings, prompts and datasets. An
+    earlier backup of the same name is replaced once the new one is complete; any other file needs
+    --force. Only its owner can read the file. It is not encrypted: keep it where others cannot read
+    it.
     """
     from localrag.ops.backup import back_up
 
@@ -71,10 +71,9 @@ def restore(
     yes: Yes = False,
     as_json: Json = False,
 ) -> None:
-    """Replace the workspace by a backup: all of it, or nothing.
-
-    Every file is compared with its checksum first. The models of the workspace stay, and its tokens
-    of serve, if it has any. Everything else stays beside it under another name, for you to remove.
+    """Every file is compared with its checksum first. The models of the workspace stay, and its
+    tokens of serve, if it has any. Everything else stays beside it under another name, for you to
+    remove.
     """
     from localrag.ops.backup import restore as put_back
 
@@ -114,6 +113,48 @@ def _as_json(report: "BackupReport") -> dict[str, object]:
     return {**asdict(report), "file": str(report.file), "before": before}
 
 
+@dataclass(frozen=True, kw_only=True)
+class ForgetOptions:
+    """The options of `forget`."""
+
+    conversation: Annotated[
+        int, typer.Option(help="Number of a conversation.", metavar="NUMBER", show_default=False)
+    ] = 0
+    run: Annotated[
+        str,
+        typer.Option(
+            help="File of answers of a batch, eval/DATASET/NAME or optimize/NAME.", metavar="RUN"
+        ),
+    ] = ""
+    corpus: Annotated[
+        str,
+        typer.Option(
+            help="A corpus, with its index and its vectors; with --document, "
+            "the corpus of the documents.",
+            metavar="CORPUS",
+            autocompletion=complete_corpus,
+        ),
+    ] = ""
+    document: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="A document by its id (localrag list CORPUS), or a law by its title.",
+            metavar="NAME",
+        ),
+    ] = None
+    removed: Annotated[
+        bool,
+        typer.Option("--removed", help="Remains of removed documents in a corpus."),
+    ] = False
+    searches: Annotated[
+        bool, typer.Option("--searches", help="Only the searches that models wrote.")
+    ] = False
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="For documents: only show what would be removed.")
+    ] = False
+    yes: Yes = False
+
+
 @verb(
     app,
     "forget",
@@ -131,47 +172,10 @@ def _as_json(report: "BackupReport") -> dict[str, object]:
 )
 def forget(
     context: typer.Context,
-    conversation: Annotated[
-        int, typer.Option(help="Number of a conversation.", metavar="NUMBER", show_default=False)
-    ] = 0,
-    run: Annotated[
-        str,
-        typer.Option(
-            help="File of answers of a batch, eval/DATASET/NAME or optimize/NAME.", metavar="RUN"
-        ),
-    ] = "",
-    corpus: Annotated[
-        str,
-        typer.Option(
-            help="A corpus, with its index and its vectors; with --document, "
-            "the corpus of the documents.",
-            metavar="CORPUS",
-            autocompletion=complete_corpus,
-        ),
-    ] = "",
-    document: Annotated[
-        list[str] | None,
-        typer.Option(
-            help="A document by its id (localrag list CORPUS), or a law by its title.",
-            metavar="NAME",
-        ),
-    ] = None,
-    removed: Annotated[
-        bool,
-        typer.Option("--removed", help="Remains of removed documents in a corpus."),
-    ] = False,
-    searches: Annotated[
-        bool, typer.Option("--searches", help="Only the searches that models wrote.")
-    ] = False,
-    dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="For documents: only show what would be removed.")
-    ] = False,
-    yes: Yes = False,
+    call: ForgetOptions,
     as_json: Json = False,
 ) -> None:
-    """Remove a conversation, a run, documents or a corpus for good.
-
-    Their contents are overwritten before they are removed, in the databases too. `forget` cannot
+    """Their contents are overwritten before they are removed, in the databases too. `forget` cannot
     delete backups, copies, the files that documents were read from, or older versions that a disk
     keeps by itself (snapshots, SSDs).
 
@@ -181,9 +185,14 @@ def forget(
 
     Searches that models wrote are deleted every time; models write them again when needed.
     """
-    of_documents = bool(document or removed)
-    named = (bool(conversation), bool(run), of_documents or bool(corpus), searches)
-    if dry_run and not document:
+    of_documents = bool(call.document or call.removed)
+    named = (
+        bool(call.conversation),
+        bool(call.run),
+        of_documents or bool(call.corpus),
+        call.searches,
+    )
+    if call.dry_run and not call.document:
         raise UsageError(
             N_("--dry-run needs --document."),
             N_("localrag forget --help"),
@@ -194,31 +203,19 @@ def forget(
             N_("localrag forget --help"),
         )
     if of_documents:
-        _forget_documents(
-            context.obj, corpus, document or [], yes=yes, dry_run=dry_run, as_json=as_json
-        )
+        _forget_documents(context.obj, call, as_json=as_json)
         return
     from localrag.doors import forgetting
 
     workspace = (session := context.obj).workspace.require()
     assert isinstance(session, Session)
-    what = str(conversation or run or corpus or _("searches written by models"))
+    what = str(call.conversation or call.run or call.corpus or _("searches written by models"))
     confirm(
-        _("Forget {what} for good?").format(what=what), yes=yes, refused=N_("Nothing was removed.")
+        _("Forget {what} for good?").format(what=what),
+        yes=call.yes,
+        refused=N_("Nothing was removed."),
     )
-    stays: list[Path] = []
-    if conversation:
-        place = workspace.conversations
-        forgetting.forget_conversation(workspace, conversation)
-    elif run:
-        place = workspace.runs / unicode(run)
-        forgetting.forget_run(workspace, unicode(run))
-    elif searches:
-        place = workspace.searches
-        forgetting.forget_searches(workspace)
-    else:
-        place = workspace.corpus(corpus).store
-        stays = forgetting.forget_corpus(workspace, corpus)
+    place, stays = _forget(workspace, call)
     aside = forgetting.set_aside(workspace, place)
     if as_json:
         told = {"stays": list(map(str, stays)), "set_aside": list(map(str, aside))}
@@ -235,21 +232,35 @@ def forget(
         )
 
 
-def _forget_documents(
-    session: Session, corpus: str, names: list[str], *, yes: bool, dry_run: bool, as_json: bool
-) -> None:
+def _forget(workspace: Workspace, call: ForgetOptions) -> tuple[Path, list[Path]]:
+    """Forget one thing; gives its file or folder, and the answers quoting it."""
     from localrag.doors import forgetting
 
-    opened = session.corpus(corpus).require()
-    forget_them = partial(
-        forgetting.forget_documents, session.workspace, opened.name, tuple(map(unicode, names))
-    )
+    if call.conversation:
+        forgetting.forget_conversation(workspace, call.conversation)
+        return workspace.conversations, []
+    if call.run:
+        forgetting.forget_run(workspace, unicode(call.run))
+        return workspace.runs / call.run, []
+    if call.searches:
+        forgetting.forget_searches(workspace)
+        return workspace.searches, []
+    return workspace.corpus(call.corpus).store, forgetting.forget_corpus(workspace, call.corpus)
+
+
+def _forget_documents(session: Session, call: ForgetOptions, *, as_json: bool) -> None:
+    from localrag.doors import forgetting
+
+    opened = session.corpus(call.corpus).require()
+    names = tuple(map(unicode, call.document or ()))
+    forget_them = partial(forgetting.forget_documents, session.workspace, opened.name, names)
     opened.close()
+    dry_run = call.dry_run
     found = forget_them(dry_run=True)
     if not dry_run:
         what = _(", ").join(found.documents) or _("what was removed from {corpus}")
         question = _("Forget {what} for good?").format(what=what.format(corpus=opened.name))
-        confirm(question, yes=yes, refused=N_("Nothing was removed."))
+        confirm(question, yes=call.yes, refused=N_("Nothing was removed."))
         found = forget_them()
     place = session.workspace.corpus(opened.name).store
     aside = [] if dry_run else forgetting.set_aside(session.workspace, place)

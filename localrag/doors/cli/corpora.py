@@ -1,35 +1,39 @@
-"""The verbs `init`, `add`, `list`, `remove`, `index` and `update`: from files to a corpus."""
+"""The verbs `init`, `add`, `list`, `remove`, `index`, `watch`, `update`: files to a corpus."""
 
+import sys
+from collections.abc import Sequence
 from contextlib import ExitStack, suppress
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
+from datetime import datetime
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, cast
+from typing import TYPE_CHECKING, Annotated, TypeVar, cast
 
 import typer
 
 from localrag.doors.cli.main import app, verb
 from localrag.doors.cli.options import CorpusName, Json, Ray, complete_corpus, indexing, unicode
 from localrag.doors.cli.terminal import (
-    aside,
     columns,
     confirm,
     emit,
     emit_all,
     say,
+    say_text,
     table,
     tell,
     tell_note,
 )
 from localrag.doors.session import Corpus, Session
-from localrag.errors import LocalragError, UsageError
-from localrag.language import N_, _, colon, ngettext
+from localrag.errors import BusyError, LocalragError, NotFoundError, UsageError
+from localrag.language import N_, _, aside, colon, ngettext
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from localrag.corpus.ingest.update import LawChange, UpdateReport
 
+Made = TypeVar("Made")
 
 ListedCorpus = Annotated[
     str,
@@ -51,9 +55,7 @@ ListedCorpus = Annotated[
     exit_codes=(0, 5, 7),
 )
 def init(context: typer.Context, as_json: Json = False) -> None:
-    """Make the workspace, the folder that holds everything.
-
-    It contains corpora, indexes and settings. Its place comes from --home or the environment
+    """It contains corpora, indexes and settings. Its place comes from --home or the environment
     variable LOCALRAG_HOME, else it is the user's data folder. A second run changes nothing. You can
     copy the folder to another machine.
     """
@@ -66,11 +68,57 @@ def init(context: typer.Context, as_json: Json = False) -> None:
     else:
         say(_("workspace "), (str(workspace.home), "bold"))
         say(
-            _("Next, add documents: "),
+            _("Next, get the laws: "),
+            ("localrag laws download", "bold"),
+            _("; or add documents: "),
             (_("localrag add PATH"), "bold"),
             _(" or "),
             ("--sample", "bold"),
         )
+
+
+@dataclass(frozen=True, kw_only=True)
+class AddOptions:
+    """The options of `add`."""
+
+    paths: Annotated[
+        list[Path] | None,
+        typer.Argument(
+            metavar="PATH",
+            help="Files and folders; folders are searched to the bottom.",
+            # `add` reports unreadable files itself.
+            readable=False,
+        ),
+    ] = None
+    sample: Annotated[
+        bool, typer.Option("--sample", help="Add the sample corpus (invented laws and pages).")
+    ] = False
+    prune: Annotated[
+        bool,
+        typer.Option(
+            "--prune", help="Remove documents whose files below the given paths are gone."
+        ),
+    ] = False
+    check_content: Annotated[
+        bool,
+        typer.Option("--check-content", help="Compare the content even if size and time agree."),
+    ] = False
+    follow_links: Annotated[
+        bool,
+        typer.Option(
+            "--follow-links",
+            help="Follow links inside the folders; otherwise they are only named.",
+        ),
+    ] = False
+    convert: Annotated[
+        bool,
+        typer.Option(
+            "--convert",
+            help="Let LibreOffice, if installed, convert old formats (.doc, "
+            ".xls, .ppt, .rtf, .odt …) first.",
+        ),
+    ] = False
+    corpus: CorpusName = ""
 
 
 @verb(
@@ -88,49 +136,10 @@ def init(context: typer.Context, as_json: Json = False) -> None:
 )
 def add(
     context: typer.Context,
-    paths: Annotated[
-        list[Path] | None,
-        typer.Argument(
-            metavar="PATH",
-            help="Files and folders; folders are searched to the bottom.",
-            # `add` reports unreadable files itself.
-            readable=False,
-        ),
-    ] = None,
-    sample: Annotated[
-        bool, typer.Option("--sample", help="Add the sample corpus (invented laws and pages).")
-    ] = False,
-    prune: Annotated[
-        bool,
-        typer.Option(
-            "--prune", help="Remove documents whose files below the given paths are gone."
-        ),
-    ] = False,
-    check_content: Annotated[
-        bool,
-        typer.Option("--check-content", help="Compare the content even if size and time agree."),
-    ] = False,
-    follow_links: Annotated[
-        bool,
-        typer.Option(
-            "--follow-links",
-            help="Follow links inside the folders; otherwise they are only named.",
-        ),
-    ] = False,
-    convert: Annotated[
-        bool,
-        typer.Option(
-            "--convert",
-            help="Let LibreOffice, if installed, convert old formats (.doc, "
-            ".xls, .ppt, .rtf, .odt …) first.",
-        ),
-    ] = False,
-    corpus: CorpusName = "",
+    call: AddOptions,
     as_json: Json = False,
 ) -> None:
-    """Read files into a corpus.
-
-    Laws as XML (e-Gov) or JSON lines, text, Markdown, HTML, PDF, Word (.docx), Excel (.xlsx),
+    """Laws as XML (e-Gov) or JSON lines, text, Markdown, HTML, PDF, Word (.docx), Excel (.xlsx),
     PowerPoint (.pptx), CSV, mail (.eml, .msg) with its attachments, and zips of them; dumps of
     Wikipedia (CirrusSearch, WikiExtractor) with their infoboxes; triples as tables (.tsv: subject,
     predicate, object) or JSON lines, and dumps of Wikidata (.json). Dumps and files of lines may be
@@ -139,7 +148,7 @@ def add(
 
     Scanned pages (PDF, PNG, JPEG, TIFF) are read with the extra ocr, one by one.
     """
-    if not paths and not sample:
+    if not call.paths and not call.sample:
         raise UsageError(
             N_("Nothing to add."),
             N_("Name files or folders, or use --sample."),
@@ -150,15 +159,15 @@ def add(
 
     session: Session = context.obj
     session.workspace.require()
-    opened = session.corpus(corpus)
+    opened = session.corpus(call.corpus)
     with shown_events() as listener:
         report = opened.add(
-            *(paths or []),
-            *([sample_corpus.FOLDER] if sample else []),
-            prune=prune,
-            check_content=check_content,
-            follow_links=follow_links,
-            convert=convert,
+            *(call.paths or []),
+            *([sample_corpus.FOLDER] if call.sample else []),
+            prune=call.prune,
+            check_content=call.check_content,
+            follow_links=call.follow_links,
+            convert=call.convert,
             workers=0,
             on_event=listener,
         )
@@ -212,10 +221,8 @@ def list_(
     named: ListedCorpus = "",
     as_json: Json = False,
 ) -> None:
-    """List the corpora of the workspace, or the documents of one corpus.
-
-    Each corpus has its number of documents and passages and the state of its indexes. A note counts
-    laws with an old text, and names the oldest.
+    """Each corpus has its number of documents and passages and the state of its indexes. A note
+    counts laws with an old text, and names the oldest.
     """
     session: Session = context.obj
     if corpus and named not in ("", corpus):
@@ -254,9 +261,7 @@ def remove(
     corpus: CorpusName = "",
     as_json: Json = False,
 ) -> None:
-    """Remove documents from a corpus, or a whole corpus.
-
-    The next localrag index removes them from the search. Until then their words can stay in the
+    """The next localrag index removes them from the search. Until then their words can stay in the
     index, and in free space of the corpus's file. localrag forget --document removes a document for
     good, forget --removed wipes earlier removals. The original files are not touched. Adding such a
     file again brings it back.
@@ -352,13 +357,11 @@ def index(
     corpus: CorpusName = "",
     as_json: Json = False,
 ) -> None:
-    """Make a corpus searchable.
-
-    Finds the references between provisions and builds the search index. If an embedder is installed
-    or named by embedding.model, passages are also embedded, for search by meaning. Nothing is
-    embedded twice, also after an interruption (embedding.model = "off" embeds nothing). Searches
-    use the old index until the new one is complete. With --ray other machines analyse and embed the
-    text.
+    """Finds the references between provisions and builds the search index. If an embedder is
+    installed or named by embedding.model, passages are also embedded, for search by meaning.
+    Nothing is embedded twice, also after an interruption (embedding.model = "off" embeds nothing).
+    Searches use the old index until the new one is complete. With --ray other machines analyse and
+    embed the text.
     """
     from localrag.doors.cli.render_ingest import print_index_report, report_as_json, shown_events
     from localrag.doors.cli.terminal import emit
@@ -393,6 +396,94 @@ _UNDOING = {
     "withdrawn": N_("back again, a state to come removed by the update"),
 }
 """The same of an update that is taken back."""
+
+
+@verb(
+    app,
+    "watch",
+    examples=[
+        "localrag watch ~/cases --corpus firm",
+        "localrag watch /mnt/share/cases --corpus firm --poll 60",
+        "localrag watch ~/cases --service > ~/.config/systemd/user/localrag-watch.service",
+    ],
+    exit_codes=(0, 2, 3, 5, 7, 130),
+)
+def watch(
+    context: typer.Context,
+    folders: Annotated[
+        list[Path], typer.Argument(metavar="FOLDER", help="Folders, watched to the bottom.")
+    ],
+    every: Annotated[
+        int,
+        typer.Option(
+            "--every",
+            metavar="MINUTES",
+            min=1,
+            help="Look through all files at least this often, changed or not.",
+        ),
+    ] = 10,
+    poll: Annotated[
+        int,
+        typer.Option(
+            "--poll",
+            metavar="SECONDS",
+            min=0,
+            help="For network drives: look for changes this often. 0: the system reports them.",
+        ),
+    ] = 0,
+    service: Annotated[
+        bool,
+        typer.Option("--service", help="Print a unit for systemd with these options, and end."),
+    ] = False,
+    corpus: CorpusName = "",
+) -> None:
+    """New, changed, renamed and removed files follow within seconds, after a burst of changes is
+    over. Only changed files are read. Documents of removed files leave the corpus.
+
+    Files that cannot be read are listed, and tried again after each change. If another process is
+    writing to the corpus, this waits. It ends with Ctrl-C; the next start takes in missed changes.
+    """
+    from localrag.ops.watching import FolderWatch, unit
+
+    session: Session = context.obj
+    if service:
+        say_text(unit(sys.argv))
+        return
+    opened = session.corpus(corpus)
+    with FolderWatch(folders, every * 60, poll) as watched:
+        if watched.polls and not poll:
+            tell_note(_("the system watches no more files; they are looked through instead"))
+        while True:
+            is_done = _follow(opened, folders)
+            watched.wait(None if is_done else _BUSY)
+
+
+# Seconds before another try while another process is writing.
+_BUSY = 30
+
+
+def _follow(corpus: Corpus, folders: Sequence[Path]) -> bool:
+    """Bring a corpus to the state of folders; False if it needs another try soon."""
+    from localrag.doors.cli.render_ingest import shown_events
+
+    # An unmounted drive is gone, or leaves an empty folder: its documents stay.
+    there = [one for one in folders if one.is_dir() and any(one.iterdir())]
+    for folder in folders:
+        if folder not in there:
+            tell_note(_("{path} is empty or gone; its documents stay").format(path=folder))
+    try:
+        with shown_events() as listener:
+            added = corpus.add(*there, prune=True, workers=0, on_event=listener)
+            corpus.index(workers=0, on_event=listener)
+    except (BusyError, NotFoundError) as error:
+        tell_note(str(error))
+        return False
+    if added.added or added.replaced or added.removed:
+        words = _("{time} added {added:,}, changed {changed:,}, removed {removed:,}")
+        time = datetime.now().strftime("%H:%M:%S")
+        numbers = {"added": added.added, "changed": added.replaced, "removed": added.removed}
+        say(words.format(time=time, **numbers))
+    return True
 
 
 @verb(
@@ -439,9 +530,7 @@ def update(
     corpus: CorpusName = "",
     as_json: Json = False,
 ) -> None:
-    """Bring the laws of a corpus up to date by a newer archive.
-
-    New laws are added. A new state of a law is added beside the older ones. A corrected text
+    """New laws are added. A new state of a law is added beside the older ones. A corrected text
     replaces the earlier one. Other documents are left alone. Laws missing in the archive are
     removed only with --whole, and after a question.
 
@@ -453,11 +542,7 @@ def update(
             N_("Name an archive, or take the last update back with --undo."),
             N_("localrag update --help"),
         )
-    from localrag.doors.cli.render_ingest import (
-        print_index_report,
-        report_as_json,
-        shown_events,
-    )
+    from localrag.doors.cli.render_ingest import print_index_report, report_as_json, shown_events
 
     session: Session = context.obj
     opened = session.corpus(corpus).require()
@@ -472,9 +557,9 @@ def update(
             follow_links=follow_links,
             workers=0,
         )
-        report = _updated(taken, ask=not (yes or dry_run))
+        report = updated(taken, ask=not (yes or dry_run))
     if not as_json:
-        _print_update(opened.name, report)
+        print_update(opened.name, report)
     indexed = None
     if not dry_run:
         # Also without changes: a killed update may have left work.
@@ -489,7 +574,7 @@ def update(
         raise typer.Exit(4)
 
 
-def _updated(update: "Callable[..., UpdateReport]", *, ask: bool) -> "UpdateReport":
+def updated(update: "Callable[..., Made]", *, ask: bool) -> "Made":
     """Run an update, and ask first if laws are removed."""
     from localrag.corpus.ingest.update import REMOVING
     from localrag.doors.cli.render_ingest import shown_events
@@ -515,7 +600,8 @@ def _updated(update: "Callable[..., UpdateReport]", *, ask: bool) -> "UpdateRepo
         return update(before=before, on_event=listener)
 
 
-def _print_update(corpus: str, report: "UpdateReport") -> None:
+def print_update(corpus: str, report: "UpdateReport", undo: str = "") -> None:
+    """Print the changes of an update, and the command to undo it."""
     from localrag.corpus.ingest.update import LawChangeKind
     from localrag.doors.cli.render_ingest import print_failures, print_left_out
 
@@ -537,7 +623,7 @@ def _print_update(corpus: str, report: "UpdateReport") -> None:
     say(_outcome(corpus, report))
     if report.undo_bytes:
         words = _("To undo it: {verb} (needs {size:,.1f} MB on the disk)")
-        verb = f"localrag update --undo --corpus {corpus}"
+        verb = undo or f"localrag update --undo --corpus {corpus}"
         say(words.format(verb=verb, size=report.undo_bytes / 1e6))
 
 

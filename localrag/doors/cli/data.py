@@ -16,7 +16,6 @@ _CODES = (0, 2, 3, 4, 5, 6, 7, 130)
 
 app = group(
     "data",
-    short="See and bring in datasets to evaluate with.",
     examples=("localrag data list", "localrag data add lawqa /media/stick"),
     exit_codes=_CODES,
 )
@@ -113,12 +112,11 @@ def add(
 def download(context: typer.Context, name: Name, as_json: Json = False) -> None:
     """Fetch the questions of a dataset over the network, from its declared addresses.
 
-    Only this verb and models pull open a connection. Files without an address are named, with what
-    to do. Laws are not fetched: download the archive from e-Gov's pages with a browser, add it with
-    localrag add, and index it.
+    Files without an address are named, with the next step. Laws are not fetched: localrag laws
+    download gets them.
     """
     from localrag.doors.cli.render_data import print_brought
-    from localrag.evaluation.datasets.downloading import download as fetch
+    from localrag.evaluation.datasets.acquiring import download as fetch
 
     session: Session = context.obj
     with Meter() as meter:

@@ -1,12 +1,14 @@
 """``localrag eval``: methods on questions with known answers, and reports."""
 
 from collections.abc import Iterable
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from localrag.doors.cli.main import Group, group, verb
+from localrag.doors.cli.help import Group
+from localrag.doors.cli.main import group, verb
 from localrag.doors.cli.options import (
     CorpusName,
     CorpusSearched,
@@ -20,6 +22,9 @@ from localrag.doors.session import Session
 
 if TYPE_CHECKING:
     from typer._click import Context
+
+    from localrag.evaluation.datasets.loading import FoundDataset
+    from localrag.evaluation.planning import Plan
 
 _CODES = (0, 2, 3, 4, 5, 6, 7, 8, 130)
 
@@ -36,7 +41,6 @@ class AsksByDefault(Group):
 
 app = group(
     "eval",
-    short="Measure methods on questions whose answers are known.",
     about="eval DATASET is short for eval run DATASET, whose --help names every option.",
     kind=AsksByDefault,
     examples=(
@@ -48,6 +52,98 @@ app = group(
     ),
     exit_codes=_CODES,
 )
+
+
+@dataclass(frozen=True, kw_only=True)
+class EvalOptions:
+    """The options of `eval run`."""
+
+    dataset: DatasetName
+    method: Annotated[
+        list[str],
+        typer.Option(
+            "--method",
+            metavar="METHOD",
+            help="Method to measure (localrag methods), or all; separate several with commas.",
+        ),
+    ]
+    model: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--model",
+            metavar="NAME",
+            help="Chat model to compare; without it, the setting chat.model.",
+        ),
+    ] = None
+    stages: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--stages",
+            metavar="ORDER",
+            help="Order of the phases of the method staged (1 triples, 2 "
+            "documents, 3 the model alone), such as 1-2; each of several "
+            "is measured. Without it, the setting method.stages.",
+        ),
+    ] = None
+    judge: Annotated[
+        str,
+        typer.Option(
+            "--judge",
+            metavar="NAME",
+            help="Chat model that judges answers and derivations, if the "
+            "dataset has them, or rates every two answers over a "
+            "collection. Without it, code compares.",
+        ),
+    ] = ""
+    split: SplitName = ""
+    questions: QuestionsFile = None
+    own_documents: Annotated[
+        bool,
+        typer.Option(
+            "--own-documents",
+            help="Search only the paragraphs given with each question (musique, hotpotqa, "
+            "2wikimultihopqa).",
+        ),
+    ] = False
+    unanswerable: Annotated[
+        bool,
+        typer.Option(
+            "--unanswerable",
+            help="Ask each question twice: of its own paragraphs, and without "
+            "the supporting ones. The report counts how often there is no "
+            "answer.",
+        ),
+    ] = False
+    orders: Annotated[
+        int,
+        typer.Option(
+            "--orders",
+            metavar="N",
+            min=1,
+            max=4,
+            help="Number of orders of the options for each question.",
+        ),
+    ] = 1
+    limit: Annotated[
+        int, typer.Option("--limit", metavar="N", min=0, help="Only the first N questions; 0: all.")
+    ] = 0
+    corpus: CorpusSearched = ""
+    name: Annotated[
+        str,
+        typer.Option(
+            "--run",
+            metavar="NAME",
+            help="Name of the run; without it, its start time. A run with other "
+            "questions is never overwritten.",
+        ),
+    ] = ""
+    retry_failed: Annotated[
+        bool, typer.Option("--retry-failed", help="Ask failed questions again.")
+    ] = False
+    dry_run: Annotated[
+        bool,
+        typer.Option("--dry-run", help="Show the plan with its cost; write nothing."),
+    ] = False
 
 
 @verb(
@@ -67,92 +163,7 @@ app = group(
 )
 def run(
     context: typer.Context,
-    dataset: DatasetName,
-    method: Annotated[
-        list[str],
-        typer.Option(
-            "--method",
-            metavar="METHOD",
-            help="Method to measure (localrag methods), or all; separate several with commas.",
-        ),
-    ],
-    model: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--model",
-            metavar="NAME",
-            help="Chat model to compare; without it, the setting chat.model.",
-        ),
-    ] = None,
-    stages: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--stages",
-            metavar="ORDER",
-            help="Order of the phases of the method staged (1 triples, 2 "
-            "documents, 3 the model alone), such as 1-2; each of several "
-            "is measured. Without it, the setting method.stages.",
-        ),
-    ] = None,
-    judge: Annotated[
-        str,
-        typer.Option(
-            "--judge",
-            metavar="NAME",
-            help="Chat model that judges answers and derivations, if the "
-            "dataset has them, or rates every two answers over a "
-            "collection. Without it, code compares.",
-        ),
-    ] = "",
-    split: SplitName = "",
-    questions: QuestionsFile = None,
-    own_documents: Annotated[
-        bool,
-        typer.Option(
-            "--own-documents",
-            help="Search only the paragraphs given with each question (musique, hotpotqa, "
-            "2wikimultihopqa).",
-        ),
-    ] = False,
-    unanswerable: Annotated[
-        bool,
-        typer.Option(
-            "--unanswerable",
-            help="Ask each question twice: of its own paragraphs, and without "
-            "the supporting ones. The report counts how often there is no "
-            "answer.",
-        ),
-    ] = False,
-    orders: Annotated[
-        int,
-        typer.Option(
-            "--orders",
-            metavar="N",
-            min=1,
-            max=4,
-            help="Number of orders of the options for each question.",
-        ),
-    ] = 1,
-    limit: Annotated[
-        int, typer.Option("--limit", metavar="N", min=0, help="Only the first N questions; 0: all.")
-    ] = 0,
-    corpus: CorpusSearched = "",
-    name: Annotated[
-        str,
-        typer.Option(
-            "--run",
-            metavar="NAME",
-            help="Name of the run; without it, its start time. A run with other "
-            "questions is never overwritten.",
-        ),
-    ] = "",
-    retry_failed: Annotated[
-        bool, typer.Option("--retry-failed", help="Ask failed questions again.")
-    ] = False,
-    dry_run: Annotated[
-        bool,
-        typer.Option("--dry-run", help="Show the plan with its cost; write nothing."),
-    ] = False,
+    call: EvalOptions,
     as_json: Json = False,
 ) -> None:
     """Ask the questions of a dataset with one method or several, and write a report.
@@ -182,52 +193,28 @@ def run(
         tell_left_out,
     )
     from localrag.doors.cli.terminal import emit
-    from localrag.evaluation.datasets import loading
-    from localrag.evaluation.planning import plan
+    from localrag.evaluation.datasets.loading import corpus_name, find
     from localrag.evaluation.runner import evaluate, forecast
 
     session: Session = context.obj
     workspace = session.workspace.require()
-    found = loading.find(workspace, dataset)
-    brought = loading.corpus_name(found.dataset)
-    usual = not (corpus or brought)
-    corpus = session.corpus(corpus or brought).name
-    asked = loading.load(
-        workspace,
-        dataset,
-        split,
-        questions,
-        corpus=corpus,
-        own_documents=own_documents,
-        unanswerable=unanswerable,
-        limit=limit,
-    )
-    planned = plan(
-        workspace,
-        asked,
-        corpus,
-        session.config(corpus),
-        _separate(method),
-        models=model or (),
-        # A value without an order is refused, not replaced by the setting.
-        stages=_separate(stages or ()) or stages or (),
-        judge=judge,
-        synonyms=loading.synonyms_at_hand(found),
-        orders=orders,
-        limit=limit,
-    )
+    found = find(workspace, call.dataset)
+    named = call.corpus or corpus_name(found.dataset)
+    planned = _planned(session, session.corpus(named).name, found, call)
     tell_left_out(planned.left_out)
-    if usual and any(setup.method.searches for setup in planned.setups):
-        tell_usual_corpus(asked.dataset.name, corpus)
-    if dry_run:
-        expected = list(forecast(planned, retry_failed=retry_failed))
+    if not named and any(setup.method.searches for setup in planned.setups):
+        tell_usual_corpus(planned.questions.dataset.name, planned.corpus)
+    if call.dry_run:
+        expected = list(forecast(planned, retry_failed=call.retry_failed))
         if as_json:
             emit(forecasts_as_json(planned, expected))
         else:
             print_forecasts(planned, expected)
         return
     with shown_events() as listener:
-        finished = evaluate(planned, run=name, retry_failed=retry_failed, on_event=listener)
+        finished = evaluate(
+            planned, run=call.name, retry_failed=call.retry_failed, on_event=listener
+        )
     if as_json:
         emit(finished_as_json(planned, finished))
     else:
@@ -236,6 +223,37 @@ def run(
         raise typer.Exit(next(iter(finished.stopped.values())).exit_code)
     if any(result.failure for entry in finished.evaluation.entries for result in entry.results):
         raise typer.Exit(4)
+
+
+def _planned(session: Session, corpus: str, found: "FoundDataset", call: EvalOptions) -> "Plan":
+    """Read the questions, and plan their evaluation on a corpus."""
+    from localrag.evaluation.datasets.loading import load, synonyms_at_hand
+    from localrag.evaluation.planning import plan
+
+    asked = load(
+        session.workspace,
+        call.dataset,
+        call.split,
+        call.questions,
+        corpus=corpus,
+        own_documents=call.own_documents,
+        unanswerable=call.unanswerable,
+        limit=call.limit,
+    )
+    return plan(
+        session.workspace,
+        asked,
+        corpus,
+        session.config(corpus),
+        _separate(call.method),
+        models=call.model or (),
+        # A value without an order is refused, not replaced by the setting.
+        stages=_separate(call.stages or ()) or call.stages or (),
+        judge=call.judge,
+        synonyms=synonyms_at_hand(found),
+        orders=call.orders,
+        limit=call.limit,
+    )
 
 
 def _separate(values: Iterable[str]) -> list[str]:

@@ -28,7 +28,6 @@ _LONGEST_TOKEN = 1_000
 
 app = group(
     "models",
-    short="See, fetch, check and carry models.",
     examples=(
         "localrag models list",
         "localrag models pull qwen3-8b",
@@ -80,9 +79,9 @@ def list_(
     server: Server = "",
     as_json: Json = False,
 ) -> None:
-    """List the installed models, and the models of the catalogue.
+    """List the installed models, the catalogue, and the places of the models in use.
 
-    Nothing is asked of a network, except of the Ollama server with --ollama.
+    Only an Ollama server of the settings is asked, or one with --ollama.
     """
     from localrag.corpus.inference.opening import named
     from localrag.doors.cli import render_models
@@ -97,7 +96,8 @@ def list_(
         render_models.print_served(_LISTED, found, as_json=as_json)
         return
     with _work(session) as (store, _on_progress):
-        overview = render_models.Overview.of(store, _used(session))
+        hardware = render_models.Hardware.of(session.workspace, session.config())
+        overview = render_models.Overview.of(store, _used(session), hardware)
     if as_json:
         emit(overview.as_json())
     else:

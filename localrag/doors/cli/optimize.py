@@ -1,5 +1,6 @@
 """``localrag optimize``: prompts improved on questions with known answers."""
 
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -19,7 +20,6 @@ _EXAMPLES = (
 
 app = group(
     "optimize",
-    short="Make prompts better on known questions (GEPA).",
     about="The prompt for writing search queries is tried on some of the questions of a "
     "dataset. A model reads the results and proposes another prompt. The best by the "
     "other questions is kept under a name. If none beats the built-in one, the built-in "
@@ -32,6 +32,74 @@ app = group(
 Name = Annotated[
     str, typer.Argument(metavar="NAME", help="Name of the run and its prompt.", show_default=False)
 ]
+
+
+@dataclass(frozen=True, kw_only=True)
+class OptimizeOptions:
+    """The options of `optimize queries`."""
+
+    dataset: DatasetName
+    name: Annotated[
+        str, typer.Option("--name", metavar="NAME", help="Name of the run and its prompt.")
+    ]
+    split: SplitName = ""
+    questions: QuestionsFile = None
+    limit: Annotated[
+        int, typer.Option("--limit", metavar="N", min=0, help="Use N questions; 0: all.")
+    ] = 0
+    report: Annotated[
+        Path | None,
+        typer.Option(
+            "--report",
+            metavar="FILE",
+            help="Other questions, in the same format: the built-in and the "
+            "best prompt are tried on them at the end. Their calls are "
+            "additional.",
+        ),
+    ] = None
+    objective: Annotated[
+        Literal["overlap", "recall"],
+        typer.Option(
+            "--objective",
+            metavar="overlap|recall",
+            help="Score a query by the share of the gold context in its best "
+            "hit, or by the number and rank of gold articles in the first "
+            "ten hits of ask.",
+        ),
+    ] = "overlap"
+    calls: Annotated[
+        int, typer.Option("--calls", metavar="N", min=1, help="Calls of models at most.")
+    ] = 1_000
+    minutes: Annotated[
+        float, typer.Option("--minutes", metavar="M", min=0.01, help="Minutes of work at most.")
+    ] = 480.0
+    model: Annotated[
+        str,
+        typer.Option(
+            "--model",
+            metavar="NAME",
+            help="Model for the queries, and for proposals without "
+            "--reflection-model; else the setting chat.model.",
+        ),
+    ] = ""
+    reflection_model: Annotated[
+        str,
+        typer.Option(
+            "--reflection-model",
+            metavar="MODEL",
+            help="Model for proposals; without it, the model of the queries. "
+            "Both must fit into memory.",
+        ),
+    ] = ""
+    seed: Annotated[
+        int,
+        typer.Option("--seed", metavar="N", min=0, help="Seed for the halves and every choice."),
+    ] = 0
+    restart: Annotated[
+        bool,
+        typer.Option("--restart", help="Drop the earlier run of this name and replace its prompt."),
+    ] = False
+    corpus: CorpusSearched = ""
 
 
 @verb(
@@ -47,68 +115,7 @@ Name = Annotated[
 )
 def queries(
     context: typer.Context,
-    dataset: DatasetName,
-    name: Annotated[
-        str, typer.Option("--name", metavar="NAME", help="Name of the run and its prompt.")
-    ],
-    split: SplitName = "",
-    questions: QuestionsFile = None,
-    limit: Annotated[
-        int, typer.Option("--limit", metavar="N", min=0, help="Use N questions; 0: all.")
-    ] = 0,
-    report: Annotated[
-        Path | None,
-        typer.Option(
-            "--report",
-            metavar="FILE",
-            help="Other questions, in the same format: the built-in and the "
-            "best prompt are tried on them at the end. Their calls are "
-            "additional.",
-        ),
-    ] = None,
-    objective: Annotated[
-        Literal["overlap", "recall"],
-        typer.Option(
-            "--objective",
-            metavar="overlap|recall",
-            help="Score a query by the share of the gold context in its best "
-            "hit, or by the number and rank of gold articles in the first "
-            "ten hits of ask.",
-        ),
-    ] = "overlap",
-    calls: Annotated[
-        int, typer.Option("--calls", metavar="N", min=1, help="Calls of models at most.")
-    ] = 1_000,
-    minutes: Annotated[
-        float, typer.Option("--minutes", metavar="M", min=0.01, help="Minutes of work at most.")
-    ] = 480.0,
-    model: Annotated[
-        str,
-        typer.Option(
-            "--model",
-            metavar="NAME",
-            help="Model for the queries, and for proposals without "
-            "--reflection-model; else the setting chat.model.",
-        ),
-    ] = "",
-    reflection_model: Annotated[
-        str,
-        typer.Option(
-            "--reflection-model",
-            metavar="MODEL",
-            help="Model for proposals; without it, the model of the queries. "
-            "Both must fit into memory.",
-        ),
-    ] = "",
-    seed: Annotated[
-        int,
-        typer.Option("--seed", metavar="N", min=0, help="Seed for the halves and every choice."),
-    ] = 0,
-    restart: Annotated[
-        bool,
-        typer.Option("--restart", help="Drop the earlier run of this name and replace its prompt."),
-    ] = False,
-    corpus: CorpusSearched = "",
+    call: OptimizeOptions,
     as_json: Json = False,
 ) -> None:
     """Optimise the prompt for the search queries of a model.
@@ -137,29 +144,29 @@ def queries(
     from localrag.evaluation.optimize.types import Objective, OptimisationPlan
 
     session: Session = context.obj
-    session = session.with_settings({"chat.model": model or None})
+    session = session.with_settings({"chat.model": call.model or None})
     workspace = session.workspace.require()
-    found = find(workspace, dataset).dataset
+    found = find(workspace, call.dataset).dataset
     brought = corpus_name(found)
-    place = session.corpus(corpus or brought).require().name
-    if not (corpus or brought):
+    place = session.corpus(call.corpus or brought).require().name
+    if not (call.corpus or brought):
         tell_usual_corpus(found.name, place)
     plan = OptimisationPlan(
-        name=name,
-        dataset=dataset,
-        split=split,
-        questions=questions,
-        limit=limit,
-        report=report,
-        objective=Objective(objective),
-        calls=calls,
-        minutes=minutes,
-        reflection=reflection_model,
-        seed=seed,
+        name=call.name,
+        dataset=call.dataset,
+        split=call.split,
+        questions=call.questions,
+        limit=call.limit,
+        report=call.report,
+        objective=Objective(call.objective),
+        calls=call.calls,
+        minutes=call.minutes,
+        reflection=call.reflection_model,
+        seed=call.seed,
     )
     with shown_events() as listener:
         outcome = optimise(
-            workspace, place, session.config(place), plan, restart=restart, on_event=listener
+            workspace, place, session.config(place), plan, restart=call.restart, on_event=listener
         )
     if as_json:
         emit(outcome_as_json(outcome))

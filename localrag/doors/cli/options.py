@@ -6,14 +6,16 @@ from collections.abc import Callable, Mapping
 from dataclasses import MISSING, Field, dataclass, fields
 from datetime import date
 from functools import wraps
+from itertools import chain
 from pathlib import Path
 from types import UnionType
 from typing import Annotated, Any, Union, get_args, get_origin
 
 import typer
+from typer.models import ParameterInfo
 
 from localrag.corpus.workspace import Workspace
-from localrag.doors.calls import AskCall, Bounds, Call, Filtered, Typed
+from localrag.doors.calls import AskCall, Bounds, Call, CliOption, Filtered
 from localrag.doors.cli.terminal import tell_note
 from localrag.doors.session import Corpus, Session
 from localrag.errors import LocalragError, UsageError
@@ -42,7 +44,7 @@ def indexing(session: Session, corpus: str) -> str:
 
 def tell_if_behind(corpus: Corpus) -> None:
     """Say so if the index of an open corpus is behind its documents."""
-    from localrag.search.indexing.state import IndexState, state, vector_state
+    from localrag.search.units import IndexState, state, vector_state
 
     if state(corpus.place, corpus.store) is not IndexState.FRESH:
         behind = _("it was indexed")
@@ -77,17 +79,10 @@ complete_corpus = completing(Workspace.corpora)
 
 @dataclass(frozen=True)
 class _Option:
-    """A field of a call on the command line.
-
-    Attributes:
-        field: its default and description.
-        typed: its spelling.
-        kind: its type, without bounds and None.
-        bounds: its bounds.
-    """
+    """A field of a call on the command line: its type is without bounds and None."""
 
     field: Field[Any]
-    typed: Typed
+    typed: CliOption
     kind: Any
     bounds: Mapping[str, Any]
 
@@ -123,28 +118,41 @@ class _Option:
         Raises:
             UsageError: it is not a date, or not UTF-8.
         """
+        if given is None:
+            return self.field.default
         if self.typed.words:
             text = " ".join(given)
             return unicode(sys.stdin.read() if self.typed.stdin and text == "-" else text)
         if self.kind is tuple:
-            return tuple(map(unicode, given or ()))
+            return tuple(map(unicode, given))
         if self.kind is date:
             return day((*self.typed.names, self.typed.metavar)[0], given) if given else None
         return unicode(given) if isinstance(given, str) else given
 
 
-def _options(call: type[Call]) -> Mapping[str, _Option]:
-    """The options of a call: its own first, then inherited ones."""
+def _options(call: type[Any]) -> Mapping[str, inspect.Parameter | _Option]:
+    """The options of a call, its own first, then inherited ones.
+
+    A field declared with an option of Typer is a parameter already.
+    """
     declared = {one.name: one for one in fields(call)}
-    found = {}
-    for name in (name for kind in call.__mro__ for name in vars(kind).get("__annotations__", ())):
-        kind, marks = _plain(declared[name].type) if name in declared else (None, [])
-        bounds = {
-            key: of for one in marks if isinstance(one, Bounds) for key, of in one.bounds.items()
-        }
-        for typed in (mark for mark in marks if isinstance(mark, Typed)):
-            found[name] = _Option(declared[name], typed, kind, bounds)
+    names = (name for kind in call.__mro__ for name in vars(kind).get("__annotations__", ()))
+    found: dict[str, inspect.Parameter | _Option] = {}
+    for one in (declared[name] for name in names if name in declared):
+        kind, marks = _plain(one.type)
+        bounds = [mark.bounds.items() for mark in marks if isinstance(mark, Bounds)]
+        for mark in marks:
+            if isinstance(mark, CliOption):
+                found[one.name] = _Option(one, mark, kind, dict(chain.from_iterable(bounds)))
+            elif isinstance(mark, ParameterInfo):
+                found[one.name] = _parameter(one)
     return found
+
+
+def _parameter(field: Field[Any]) -> inspect.Parameter:
+    default = inspect.Parameter.empty if field.default is MISSING else field.default
+    kind = inspect.Parameter.KEYWORD_ONLY
+    return inspect.Parameter(field.name, kind, default=default, annotation=field.type)
 
 
 def _plain(kind: Any) -> tuple[Any, list[Any]]:
@@ -158,31 +166,39 @@ def _plain(kind: Any) -> tuple[Any, list[Any]]:
 
 
 def with_options(verb: Callable[..., None]) -> Callable[..., None]:
-    """Replace the parameter `call` of a verb by the options of that call."""
+    """Replace the parameter `call` of a verb by its options."""
     signature = inspect.signature(verb)
     if "call" not in signature.parameters:
         return verb
-    kind: type[Call] = signature.parameters["call"].annotation
+    kind: type[Any] = signature.parameters["call"].annotation
     options = _options(kind)
 
     @wraps(verb)
     def run(**given: Any) -> None:
         # Bounds for JSON do not apply here; Typer has checked the others.
-        values = {name: one.read(given.pop(name)) for name, one in options.items()}
+        values = {
+            name: one.read(given.pop(name)) if isinstance(one, _Option) else given.pop(name)
+            for name, one in options.items()
+        }
         verb(call=kind(**values), **given)
 
     spread: list[inspect.Parameter] = []
     for name, parameter in signature.parameters.items():
         own = parameter.replace(kind=inspect.Parameter.KEYWORD_ONLY)
-        spread += [one.parameter() for one in options.values()] if name == "call" else [own]
+        spread += map(_as_parameter, options.values()) if name == "call" else [own]
     run.__signature__ = signature.replace(parameters=spread)  # type: ignore[attr-defined]
     run.__annotations__ = {one.name: one.annotation for one in spread}
     return run
 
 
+def _as_parameter(option: inspect.Parameter | _Option) -> inspect.Parameter:
+    return option.parameter() if isinstance(option, _Option) else option
+
+
 def option_of(call: type[Call], name: str) -> Any:
-    """The option of a call, for a verb without that call."""
-    return _options(call)[name].info()
+    """The option of a call, for a verb of another one."""
+    (info,) = get_args(_as_parameter(_options(call)[name]).annotation)[1:]
+    return info
 
 
 CorpusName = Annotated[str, option_of(Call, "corpus")]
@@ -258,21 +274,13 @@ Rerank = Annotated[
 
 
 def on(session: Session, as_of: str) -> Session:
-    """The session with the law of a day; "" changes nothing.
-
-    Raises:
-        UsageError: it is not a date.
-    """
+    """The session with the law of a day; "" changes nothing. Raises UsageError."""
     asked = Call(as_of=day("--as-of", as_of) if as_of else None)
     return session.with_settings(asked.settings())
 
 
 def unicode(text: str) -> str:
-    """Check that text is valid Unicode, and return it.
-
-    Raises:
-        UsageError: its bytes were in another encoding.
-    """
+    """The same text, if it is valid Unicode; raises UsageError."""
     try:
         text.encode()
     except UnicodeEncodeError as error:

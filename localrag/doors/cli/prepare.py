@@ -1,6 +1,7 @@
 """The verbs `prepare` and `calibrate`: layers made by a model, and their threshold."""
 
 from contextlib import ExitStack
+from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -32,6 +33,56 @@ class By(StrEnum):
     STATUTES = "statutes"
 
 
+@dataclass(frozen=True, kw_only=True)
+class PrepareOptions:
+    """The options of `prepare`."""
+
+    layers: Annotated[
+        str,
+        typer.Option(
+            "--layers",
+            metavar="NAMES",
+            help="sentences, decontextualized, questions, metadata, synthetic-qa, mk-summaries; "
+            "with commas between.",
+        ),
+    ] = "decontextualized"
+    by: Annotated[
+        By,
+        typer.Option(
+            "--by",
+            help="How sentences are rewritten: by a chat model (model), for "
+            "statutes without a model (statutes), or both (auto).",
+        ),
+    ] = By.AUTO
+    categories: Annotated[
+        str,
+        typer.Option(
+            "--categories",
+            metavar="FILE",
+            help="Categories for metadata: a TOML file, or statutes, "
+            "encyclopaedia, papers; without it, as last time. propose has "
+            "a model write such a file.",
+        ),
+    ] = ""
+    out: Annotated[
+        Path | None,
+        typer.Option("--out", metavar="FILE", help="File of the proposed categories."),
+    ] = None
+    least: Annotated[
+        int,
+        typer.Option("--least", metavar="N", min=1, help="Fewest questions of a summary."),
+    ] = 10
+    dry_run: Annotated[
+        bool,
+        typer.Option(
+            "--dry-run",
+            help="Make a sample of the corpus, and estimate the time for all.",
+        ),
+    ] = False
+    ray: Ray = ""
+    corpus: CorpusName = ""
+
+
 @verb(
     app,
     "prepare",
@@ -46,56 +97,11 @@ class By(StrEnum):
 )
 def prepare(
     context: typer.Context,
-    layers: Annotated[
-        str,
-        typer.Option(
-            "--layers",
-            metavar="NAMES",
-            help="sentences, decontextualized, questions, metadata, synthetic-qa, mk-summaries; "
-            "with commas between.",
-        ),
-    ] = "decontextualized",
-    by: Annotated[
-        By,
-        typer.Option(
-            "--by",
-            help="How sentences are rewritten: by a chat model (model), for "
-            "statutes without a model (statutes), or both (auto).",
-        ),
-    ] = By.AUTO,
-    categories: Annotated[
-        str,
-        typer.Option(
-            "--categories",
-            metavar="FILE",
-            help="Categories for metadata: a TOML file, or statutes, "
-            "encyclopaedia, papers; without it, as last time. propose has "
-            "a model write such a file.",
-        ),
-    ] = "",
-    out: Annotated[
-        Path | None,
-        typer.Option("--out", metavar="FILE", help="File of the proposed categories."),
-    ] = None,
-    least: Annotated[
-        int,
-        typer.Option("--least", metavar="N", min=1, help="Fewest questions of a summary."),
-    ] = 10,
-    dry_run: Annotated[
-        bool,
-        typer.Option(
-            "--dry-run",
-            help="Make a sample of the corpus, and estimate the time for all.",
-        ),
-    ] = False,
-    ray: Ray = "",
-    corpus: CorpusName = "",
+    call: PrepareOptions,
     as_json: Json = False,
 ) -> None:
-    """Make layers of a corpus: texts for searching, never quoted.
-
-    sentences: every sentence unchanged. decontextualized: every sentence made readable alone, with
-    names instead of pronouns; in statutes with the provisions behind 前項 and 同法. questions:
+    """sentences: every sentence unchanged. decontextualized: every sentence made readable alone,
+    with names instead of pronouns; in statutes with the provisions behind 前項 and 同法. questions:
     questions about the added words, with answers. Code refuses a sentence with names or figures
     that its document does not have; it stays unchanged.
 
@@ -115,17 +121,17 @@ def prepare(
     from localrag.prepare.preparing import prepare as make
 
     session: Session = context.obj
-    opened = session.corpus(corpus).require()
-    if categories == PROPOSE:
-        _propose(session, opened, out)
+    opened = session.corpus(call.corpus).require()
+    if call.categories == PROPOSE:
+        _propose(session, opened, call.out)
         return
-    chosen = load(categories) if categories else None
+    chosen = load(call.categories) if call.categories else None
     with ExitStack() as stack:
         opener: Opener = open_chat
-        if ray:
+        if call.ray:
             from localrag.ops.cluster.running import chat_on, joined
 
-            opener = chat_on(stack.enter_context(joined(ray, opened.config)))
+            opener = chat_on(stack.enter_context(joined(call.ray, opened.config)))
         meter = stack.enter_context(Meter(_EVERY))
         told: list[dict[str, object]] = []
         # After a failure, finished layers are printed too.
@@ -134,11 +140,11 @@ def prepare(
             session.workspace,
             opened.name,
             opened.config,
-            [name.strip() for name in layers.split(",")],
-            by=by.value,
+            [name.strip() for name in call.layers.split(",")],
+            by=call.by.value,
             categories=chosen,
-            least=least,
-            dry_run=dry_run,
+            least=call.least,
+            dry_run=call.dry_run,
             on_event=meter.update,
             opener=opener,
         ):
@@ -260,9 +266,7 @@ def calibrate(
     corpus: CorpusName = "",
     as_json: Json = False,
 ) -> None:
-    """Show the similarity of questions to the prepared ones, for the choice of method.threshold.
-
-    The method decon uses a prepared question for the asked one if their cosine reaches the
+    """The method decon uses a prepared question for the asked one if their cosine reaches the
     threshold. Cosines depend on the embedder: the threshold should lie above unrelated questions
     and below equal ones.
     """

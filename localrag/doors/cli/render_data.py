@@ -15,7 +15,7 @@ from localrag.doors.cli.render_ingest import (
 from localrag.doors.cli.terminal import emit, say, table, tell, tell_lines, tell_note
 from localrag.errors import LocalragError
 from localrag.evaluation.datasets.acquiring import Brought
-from localrag.evaluation.datasets.keeping import Shelf
+from localrag.evaluation.datasets.keeping import DatasetFolder
 from localrag.evaluation.datasets.loading import (
     FoundDataset,
     corpus_name,
@@ -179,7 +179,7 @@ def _print_corpus(name: str, added: AddReport) -> None:
 def _splits(workspace: Workspace, found: FoundDataset) -> list[dict[str, Any]]:
     here = splits_at_hand(*found)
     kept = found.folder.parent == workspace.datasets
-    received = Shelf(found.folder).received() if kept else {}
+    received = DatasetFolder(found.folder).received() if kept else {}
     rows = []
     for split in found.dataset.splits:
         arrival = received.get(split.file)

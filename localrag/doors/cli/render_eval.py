@@ -9,7 +9,6 @@ from typing import Any
 from localrag.doors.cli.render_batch import EVERY
 from localrag.doors.cli.terminal import (
     Meter,
-    aside,
     duration,
     say,
     table,
@@ -17,21 +16,22 @@ from localrag.doors.cli.terminal import (
     tell_failed,
     tell_note,
 )
-from localrag.evaluation.measures import Verdict
-from localrag.evaluation.planning import LeftOut, Plan
+from localrag.evaluation.measures import AnswerVerdict
+from localrag.evaluation.planning import Plan
 from localrag.evaluation.record import Run
 from localrag.evaluation.report import MARKDOWN
 from localrag.evaluation.report.measured import (
     Answers,
-    Note,
+    TraceNote,
     answers_of,
     common,
     costs,
     counts,
     measured,
     refusals,
+    sentences_shown,
+    shown,
 )
-from localrag.evaluation.report.retrieved import sentences_shown, shown
 from localrag.evaluation.runner import Finished, Forecast
 from localrag.evaluation.statistics import Estimate, score
 from localrag.evaluation.types import (
@@ -41,12 +41,12 @@ from localrag.evaluation.types import (
     Entry,
     Evaluation,
     Event,
-    Halted,
     Judging,
     Listener,
+    NotMeasured,
     Unjudged,
 )
-from localrag.language import _, colon, ngettext
+from localrag.language import _, aside, colon, ngettext
 from localrag.ops.batch.types import RowFailed
 from localrag.text.facts import Fact, FactKind
 from localrag.text.harmless import one_line
@@ -59,12 +59,16 @@ _FAILURES = 3
 """Failures of a batch shown one by one; the report counts all."""
 
 
-def tell_left_out(left_out: Sequence[LeftOut]) -> None:
+def tell_left_out(left_out: Sequence[NotMeasured]) -> None:
     """Name the methods that ``all`` does not mean here."""
     for one in left_out:
         tell((_("left out: "), "yellow"), one.cause)
     for cure in dict.fromkeys(one.cure for one in left_out):
         tell("  ", (cure, "bold"))
+
+
+def _left_out(plan: Plan) -> list[dict[str, str]]:
+    return [{"method": one.name, "cause": one.cause, "cure": one.cure} for one in plan.left_out]
 
 
 @contextmanager
@@ -101,7 +105,7 @@ def shown_events() -> Iterator[Listener]:
                     tell_note(str(event))
                 case Fact(kind=FactKind.STOPPED):
                     tell(f"{step}{colon()}{event}")
-                case Halted():
+                case NotMeasured():
                     words = f"{event.name}{colon()}{event.cause}"
                     tell((_("stopped: "), "bold red"), words)
                     tell("  ", (event.cure, "bold"))
@@ -177,7 +181,7 @@ def finished_as_json(plan: Plan, finished: Finished) -> dict[str, Any]:
         "asked": finished.asked,
         "judge": dict(evaluation.judge),
         "entries": [_as_json(answers) for answers in answers_of(evaluation)],
-        "left_out": [asdict(one) for one in plan.left_out],
+        "left_out": _left_out(plan),
         "stopped": {name: str(error) for name, error in finished.stopped.items()},
     }
 
@@ -234,7 +238,7 @@ def forecasts_as_json(plan: Plan, forecasts: Sequence[Forecast]) -> dict[str, An
         "own_documents": plan.questions.own_documents,
         "unanswerable": plan.questions.unanswerable,
         "entries": [asdict(one) for one in forecasts],
-        "left_out": [asdict(one) for one in plan.left_out],
+        "left_out": _left_out(plan),
     }
 
 
@@ -303,7 +307,7 @@ def _print_measured(evaluation: Evaluation) -> None:
                     _value(one.quoted),
                     _value(one.answered),
                     *(
-                        _value(one.verdicts.get(by, {}).get(Verdict.TT))
+                        _value(one.verdicts.get(by, {}).get(AnswerVerdict.TT))
                         for by in (DETERMINISTIC, JUDGE)
                     ),
                 )
@@ -346,7 +350,7 @@ def _value(found: Estimate | None) -> str:
     return f"{found.value:.1%}" if found else "–"
 
 
-def _line(entry: Entry, said: Sequence[Note], numbers: Mapping[str, str]) -> tuple[str, ...]:
+def _line(entry: Entry, said: Sequence[TraceNote], numbers: Mapping[str, str]) -> tuple[str, ...]:
     found = _score(entry)
     failed = sum(bool(result.failure) for result in entry.results)
     spent = costs([result.spent for result in entry.results])
@@ -366,7 +370,7 @@ def _interval(found: Estimate) -> str:
     return _("{low:.1%} to {high:.1%}").format(low=found.low, high=found.high)
 
 
-def _holding(note: Note, notes: Mapping[str, Sequence[Note]]) -> str:
+def _holding(note: TraceNote, notes: Mapping[str, Sequence[TraceNote]]) -> str:
     return _(", ").join(
         f"{name} {one.answers:,}"
         for name, said in notes.items()

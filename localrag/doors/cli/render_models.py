@@ -4,10 +4,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Self
 
+from localrag.corpus.config import Config, HasModels
 from localrag.corpus.inference.opening import SETTINGS, as_ours
 from localrag.doors.cli.terminal import emit, failure, say, table, tell, tell_note
 from localrag.errors import LocalragError
 from localrag.language import N_, _, colon, ngettext
+from localrag.text.facts import Fact
 from localrag_models.catalogue import CatalogueEntry, catalogue
 from localrag_models.files import gigabytes
 from localrag_models.store import InstalledModel, ModelStore
@@ -22,6 +24,61 @@ _CONTEXT = 8192
 
 
 @dataclass(frozen=True, slots=True)
+class Hardware:
+    """The graphics processors, the builds, and the places of the models in use.
+
+    Attributes:
+        builds: name, backend, and a cure or None.
+        places: setting, model and place.
+    """
+
+    gpus: tuple[Fact, ...]
+    builds: tuple[tuple[str, Fact, Fact | None], ...]
+    places: tuple[tuple[str, str, Fact], ...]
+    speeds: tuple[Fact, ...]
+
+    @classmethod
+    def of(cls, workspace: HasModels, config: Config) -> Self:
+        """Look at this machine and at the servers of the settings."""
+        from localrag.corpus.inference import placement
+
+        return cls(
+            placement.gpu_facts(),
+            tuple(placement.build_facts()),
+            tuple(placement.placement_facts(workspace, config)),
+            placement.speed_facts(workspace, config),
+        )
+
+    def print(self) -> None:
+        """Print it for people."""
+        for gpu in self.gpus:
+            say((_("GPU"), "bold"), f"{colon()}{gpu}")
+        for name, told, cure in self.builds:
+            say((name, "bold"), f"{colon()}{told}")
+            if cure is not None:
+                say((str(cure), "bold"), indent=2)
+        for setting, _model, told in self.places:
+            say((setting, "bold"), f"{colon()}{told}")
+        for told in self.speeds:
+            say(str(told))
+
+    def as_json(self) -> dict[str, Any]:
+        """Give its JSON."""
+        return {
+            "gpus": [gpu.stored() for gpu in self.gpus],
+            "builds": [
+                {"name": name, "built": told.stored(), "cure": cure and str(cure)}
+                for name, told, cure in self.builds
+            ],
+            "places": [
+                {"setting": setting, "model": model, "place": told.stored()}
+                for setting, model, told in self.places
+            ],
+            "speeds": [told.stored() for told in self.speeds],
+        }
+
+
+@dataclass(frozen=True, slots=True)
 class Overview:
     """The output of ``localrag models list``."""
 
@@ -30,18 +87,24 @@ class Overview:
     problems: tuple[LocalragError, ...]
     unfinished: dict[str, int]
     used: dict[str, str]
+    hardware: "Hardware"
 
     @classmethod
-    def of(cls, store: ModelStore, used: dict[str, str]) -> Self:
+    def of(cls, store: ModelStore, used: dict[str, str], hardware: "Hardware") -> Self:
         """Look at a store; `used` says by which setting a model takes part."""
         installed = tuple(store.installed())
         names = {model.name for model in installed}
         return cls(
             installed,
-            tuple(entry for entry in catalogue().values() if entry.name not in names),
+            tuple(
+                entry
+                for entry in catalogue(store.own_catalogue).values()
+                if entry.name not in names
+            ),
             tuple(map(as_ours, store.problems().values())),
             store.unfinished(),
             used,
+            hardware,
         )
 
     def print(self) -> None:
@@ -102,6 +165,7 @@ class Overview:
                     "localrag models remove {name} drops it"
                 ).format(name=name, size=gigabytes(size))
             )
+        self.hardware.print()
         for problem in self.problems:
             tell_note(str(problem))
 
@@ -114,6 +178,7 @@ class Overview:
             ],
             "available": [_entry_as_json(entry) for entry in self.available],
             "unfinished": self.unfinished,
+            "hardware": self.hardware.as_json(),
             "problems": [
                 {"cause": problem.cause, "cure": problem.cure} for problem in self.problems
             ],
@@ -235,6 +300,8 @@ def _entry_as_json(entry: CatalogueEntry) -> dict[str, Any]:
         "context": entry.context,
         "quantisation": entry.quantisation,
         "licence": entry.licence,
+        "served": entry.served,
+        "template": entry.template,
         "good_for": entry.good_for,
     }
 

@@ -16,10 +16,10 @@ from localrag.evaluation.optimize.types import (
     Begun,
     Candidate,
     Event,
-    Leaked,
+    Leak,
     Listener,
+    OptimisationOutcome,
     OptimisationProgress,
-    Outcome,
     Reported,
     Reporting,
 )
@@ -67,7 +67,7 @@ def shown_events() -> Iterator[Listener]:
                 tell_note(str(event))
             case Accepted():
                 _tell_accepted(event)
-            case Leaked():
+            case Leak():
                 words = (
                     _("a proposal carries question {name}: {wording}")
                     if event.question
@@ -88,7 +88,7 @@ def shown_events() -> Iterator[Listener]:
     yield listener
 
 
-def print_outcome(outcome: Outcome) -> None:
+def print_outcome(outcome: OptimisationOutcome) -> None:
     """Print the gain, the attempts, the cost, and the use of the prompt."""
     best, seed = outcome.candidates[outcome.best], outcome.candidates[0]
     n = ngettext("{n:,} validation question", "{n:,} validation questions", outcome.validation)
@@ -157,7 +157,7 @@ def print_reported(reported: Reported) -> None:
         say("  " + words.format(name=name, found=found, **figures))
 
 
-def outcome_as_json(outcome: Outcome) -> dict[str, Any]:
+def outcome_as_json(outcome: OptimisationOutcome) -> dict[str, Any]:
     """Give the JSON of ``localrag optimize queries``."""
     return {**asdict(outcome), "gain": outcome.gain}
 
@@ -199,7 +199,7 @@ def print_overview(rows: Sequence[dict[str, Any]]) -> None:
     )
 
 
-def print_prompt(prompt: OptimisedPrompt, outcome: Outcome | None) -> None:
+def print_prompt(prompt: OptimisedPrompt, outcome: OptimisationOutcome | None) -> None:
     """Print the text, its provenance, and the candidates it was chosen from."""
     say((prompt.name, "bold"))
     if prompt.is_edited or prompt.is_seed:
@@ -220,7 +220,7 @@ def print_prompt(prompt: OptimisedPrompt, outcome: Outcome | None) -> None:
         say_text(candidate.text, indent=2)
 
 
-def prompt_as_json(prompt: OptimisedPrompt, outcome: Outcome | None) -> dict[str, Any]:
+def prompt_as_json(prompt: OptimisedPrompt, outcome: OptimisationOutcome | None) -> dict[str, Any]:
     """Give the JSON of ``localrag optimize show``."""
     return {
         "name": prompt.name,

@@ -25,9 +25,7 @@ from localrag.language import N_, _
     exit_codes=(0, 2, 5, 7),
 )
 def tui(context: typer.Context) -> None:
-    """Open the workbench: ask, read, search, watch runs and models, all in the terminal.
-
-    F1 shows the keys of every screen. Conversations, choices and runs are saved at once, and
+    """F1 shows the keys of every screen. Conversations, choices and runs are saved at once, and
     survive a crash. A missing workspace is made.
     """
     session: Session = context.obj
@@ -74,9 +72,7 @@ def mcp(
     corpus: CorpusName = "",
     as_json: Json = False,
 ) -> None:
-    """Give agents tools and resources, by the Model Context Protocol.
-
-    Programs with this protocol (assistants, editors) start the verb themselves and use standard
+    """Programs with this protocol (assistants, editors) start the verb themselves and use standard
     input and output. The tools search, show, resolve, history, diff, check, ask and corpora give
     the JSON of these verbs. A provision is a resource, by its id in search results.
 
@@ -147,10 +143,8 @@ def serve(
     corpus: CorpusName = "",
     as_json: Json = False,
 ) -> None:
-    """Serve a web page, an HTTP interface, and the OpenAI protocol.
-
-    Every client needs a token (--add-token NAME). If there is none, the start makes one: open the
-    address shown, or send the token as Authorization: Bearer TOKEN. At --socket only your own
+    """Every client needs a token (--add-token NAME). If there is none, the start makes one: open
+    the address shown, or send the token as Authorization: Bearer TOKEN. At --socket only your own
     account can connect, without a token.
 
     Only this machine can connect, unless serve.host is another address. Then TLS is needed, here

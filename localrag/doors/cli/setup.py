@@ -10,10 +10,10 @@ import typer
 
 from localrag.doors.cli.main import app, verb
 from localrag.doors.cli.options import AsOf, CorpusName, Json, complete_corpus, on
-from localrag.doors.cli.terminal import aside, emit, say, say_text, table
+from localrag.doors.cli.terminal import emit, say, say_text, table
 from localrag.doors.session import Session
 from localrag.errors import UsageError
-from localrag.language import N_, _, colon, ngettext
+from localrag.language import N_, _, aside, colon, ngettext
 from localrag.text.facts import Fact, FactKind
 
 if TYPE_CHECKING:
@@ -48,11 +48,9 @@ def overview(
     as_of: AsOf = "",
     as_json: Json = False,
 ) -> None:
-    """Show the contents of a corpus: counts, labels for --where, layers, and questions.
-
-    Labels come from the documents themselves, and from a model that sorted them (localrag prepare
-    --layers metadata). Questions were made by a model, with answers found by code. Without a model
-    they ask for the meaning of defined terms.
+    """Labels come from the documents themselves, and from a model that sorted them (localrag
+    prepare --layers metadata). Questions were made by a model, with answers found by code. Without
+    a model they ask for the meaning of defined terms.
     """
     with on(context.obj, as_of).corpus(corpus).require() as opened:
         found = opened.overview()
@@ -188,9 +186,7 @@ def config(
     corpus: CorpusName = "",
     as_json: Json = False,
 ) -> None:
-    """Show the settings and the source of each value.
-
-    A corpus can have its own settings for retrieval, written by localrag tune-retrieval. The
+    """A corpus can have its own settings for retrieval, written by localrag tune-retrieval. The
     settings of the corpus in use are shown.
 
     Change one in localrag.toml in the workspace, in the environment (LOCALRAG_RETRIEVAL__K=5), or
@@ -259,16 +255,13 @@ def doctor(
     ] = False,
     as_json: Json = False,
 ) -> None:
-    """Find problems, and the commands to solve them.
-
-    Checks the installation, the workspace, and every store and index byte by byte.
-    """
+    """Checks the installation, the workspace, and every store and index byte by byte."""
     if offline:
         _prove_offline(as_json=as_json)
         return
     from rich.cells import set_cell_size
 
-    from localrag.ops.doctor import Finding, Health, examine
+    from localrag.ops.doctor import Health, HealthFinding, examine
     from localrag.ops.doctor import mend as mend_databases
 
     shown = {
@@ -278,7 +271,7 @@ def doctor(
         Health.BROKEN: (N_("broken"), "bold red"),
     }
     session: Session = context.obj
-    findings: list[Finding] = []
+    findings: list[HealthFinding] = []
     mended = mend_databases(session.workspace) if mend else ()
     for finding in chain(mended, examine(session.workspace, session.overrides)):
         findings.append(finding)
@@ -308,11 +301,7 @@ def doctor(
 
 
 def _prove_offline(*, as_json: bool) -> None:
-    """Print the steps without a network.
-
-    Raises:
-        typer.Exit: something failed there, or tried to go out.
-    """
+    """Print the steps without a network; raises typer.Exit if one failed or tried to go out."""
     from localrag.ops.offline import STEPS, prove
 
     proof = prove()

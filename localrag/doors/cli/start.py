@@ -20,7 +20,7 @@ _OBJECTS = 50_000
 
 
 def run(arguments: Sequence[str] | None = None) -> int:
-    """Run one command line and return its exit code; `arguments` default to those of the process.
+    """Run one command line and return its exit code; `arguments` default to the process's own.
 
     Errors are shown, never raised; the environment variable LOCALRAG_DEBUG=1 adds their traceback.
     """
@@ -46,15 +46,10 @@ def run(arguments: Sequence[str] | None = None) -> int:
 
 
 def open_workbench(home: Path | None, overrides: Mapping[str, object]) -> None:
-    """Open the workbench in the terminal.
+    """Open the workbench in the terminal; raises LocalragError.
 
-    Args:
-        home: folder of the workspace, made if it does not exist; None for the user's own.
-        overrides: settings of the command line, by dotted key.
-
-    Raises:
-        UsageError: there is no terminal.
-        LocalragError: it cannot open.
+    `home` is the folder of the workspace, made if it does not exist; None for the user's own.
+    `overrides` are settings of the command line, by dotted key.
     """
     if not (sys.stdin.isatty() and sys.stdout.isatty()):
         raise UsageError(
@@ -78,11 +73,7 @@ def open_workbench(home: Path | None, overrides: Mapping[str, object]) -> None:
 
 
 def overrides(assignments: Sequence[str], lang: str) -> dict[str, object]:
-    """The settings of a command line, by dotted key.
-
-    Raises:
-        UsageError: an assignment or the language is wrong.
-    """
+    """The settings of a command line, by dotted key; raises UsageError."""
     given: dict[str, object] = {**parse_assignments(assignments)}
     if lang:
         if lang not in LANGUAGES:

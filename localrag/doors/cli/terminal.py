@@ -215,11 +215,6 @@ def failure(cause: str, cure: str = "") -> None:
         tell("  ", (cure, "bold"))
 
 
-def aside(words: str) -> str:
-    """Words in the brackets of the language in use."""
-    return _(" ({words})").format(words=words)
-
-
 def duration(seconds: float) -> str:
     """Seconds in readable units: 40 s, 25 min, 3 h 20 min."""
     if seconds < 10:

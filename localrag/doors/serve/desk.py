@@ -40,8 +40,8 @@ from localrag.doors.serve.work import (
 from localrag.doors.session import Corpus, Session
 from localrag.errors import LocalragError, NotFoundError
 from localrag.language import N_
-from localrag.search.indexing.state import opened_from
 from localrag.search.types import StageRecord
+from localrag.search.units import opened_from
 from localrag.text.progress import ignore
 from localrag_indexes.parallel import ProcessPool
 
@@ -50,11 +50,7 @@ if TYPE_CHECKING:
 
 
 class Refused(Exception):  # noqa: N818 - it says what became of the call
-    """A call without a result.
-
-    Attributes:
-        refusal: why.
-    """
+    """A call without a result; `refusal` gives the reason."""
 
     def __init__(self, refusal: Refusal) -> None:
         super().__init__(str(refusal))
@@ -132,8 +128,7 @@ class _Seat:
 class _Following(Watch):
     """Follows one answer. Another thread can cancel it.
 
-    Args:
-        tell: given each step, in words; called in the thread of the answer.
+    `tell` is called with each step, in words, in the thread of the answer.
     """
 
     # Tokens of a reply between two reports.
@@ -166,15 +161,11 @@ class _Following(Watch):
 class Desk:
     """Carries out calls, as an asynchronous context.
 
-    Attributes:
-        session: workspace and settings.
-        readers: lookups at the same time.
-        questions: questions to a model at the same time.
-        usual: corpus of the settings.
+    Lookups run in `processes`, 0 for a thread of this process.
 
-    Args:
-        session: workspace and settings.
-        processes: for lookups; 0 for a thread of this process.
+    Attributes:
+        readers, questions: lookups, and questions to a model, at the same time.
+        usual: corpus of the settings.
     """
 
     def __init__(self, session: Session, processes: int = 0) -> None:
@@ -224,18 +215,9 @@ class Desk:
         return ProcessPool(self._processes, _start, self.session, language.in_use())
 
     async def carry_out(self, name: str, call: Call, holder: str = "") -> bytes:
-        """Look something up.
+        """Look something up; returns the result as JSON in UTF-8. Raises Refused.
 
-        Args:
-            name: name of the work.
-            call: its call.
-            holder: name of the client; its long texts are checked one at a time.
-
-        Returns:
-            The result as JSON in UTF-8.
-
-        Raises:
-            Refused: there is no result.
+        Long texts of one client (`holder`) are checked one at a time.
         """
         code = language.in_use()
         with _refusals():
@@ -265,7 +247,7 @@ class Desk:
             return await anyio.to_thread.run_sync(corpora_of, self.session, names)
 
     async def ready(self) -> int:
-        """Wait for a process that looks things up, and return its number."""
+        """Wait for a process for lookups, and return its number."""
         process: int = await self._look_up(_process)
         return process
 
@@ -275,14 +257,9 @@ class Desk:
             return writes(self.session, call)
 
     async def ask(self, call: AskCall, tell: Callable[[str], None] = ignore) -> ToldJson:
-        """Answer a question in a thread; cancelling the task ends it early.
+        """Answer a question in a thread; cancelling the task ends it early. Raises Refused.
 
-        Args:
-            call: the question.
-            tell: given each step, in words.
-
-        Raises:
-            Refused: there is no answer.
+        `tell` gets each step, in words.
         """
         loop = asyncio.get_running_loop()
         watch = _Following(lambda words: loop.call_soon_threadsafe(tell, words))
@@ -317,11 +294,7 @@ class Desk:
                 self._seats.append(seat)
 
     async def embed(self, texts: Sequence[str], *, queries: bool) -> "Vectors":
-        """Embed texts, as questions or as passages, with the model of the settings.
-
-        Raises:
-            Refused: no model can be used.
-        """
+        """Embed texts, as questions or passages, with the model of the settings; raises Refused."""
         with _refusals():
             return await anyio.to_thread.run_sync(
                 partial(self._embed, texts, queries=queries), limiter=self._answering

@@ -54,7 +54,6 @@ class Refusing(Exception):  # noqa: N818 - it says what is done
 
     Attributes:
         status: HTTP status.
-        refusal: the reason.
         retry_after: seconds until another try makes sense; 0 for never.
     """
 
@@ -88,7 +87,6 @@ class Rules:
         patience: seconds for a client to send a request or take a piece of the reply.
         of_owner: only the account of this process reaches the door.
         open: paths without a token.
-        log_questions: write questions to the log.
     """
 
     tokens: Tokens
@@ -121,14 +119,14 @@ class Rules:
 
 
 @dataclass
-class Note:
+class RequestNote:
     """Notes about a request in progress.
 
     Attributes:
         id: name of the request, in the reply and in the log.
         holder: the client.
         asked: words of the request, for the log.
-        problem: the problem, with its paths.
+        problem: with its paths.
     """
 
     id: str
@@ -137,19 +135,14 @@ class Note:
     problem: str = ""
 
 
-def note_of(request: Request) -> Note:
+def note_of(request: Request) -> RequestNote:
     """The notes about a request."""
-    note: Note = request.scope["localrag"]
+    note: RequestNote = request.scope["localrag"]
     return note
 
 
 async def sent(request: Request, kind: type[_Sent]) -> _Sent:
-    """Read the JSON of a request.
-
-    Raises:
-        ValidationError: it does not fit the type.
-        Refusing: it is not JSON, or comes too late.
-    """
+    """Read the JSON of a request; raises ValidationError, Refusing."""
     if request.headers.get("content-type", "").partition(";")[0].strip() != "application/json":
         raise Refusing(
             415,
@@ -164,12 +157,8 @@ async def sent(request: Request, kind: type[_Sent]) -> _Sent:
 class Guard:
     """Checks every request of a door, and completes every reply.
 
-    Args:
-        app: handles the requests.
-        rules: rules of the door.
-        refuse: makes the reply to a refused request.
-        count: given route, status and seconds of each request.
-        sessions: sessions of browsers.
+    `refuse` makes the reply to a refused request. `count` gets route, status and seconds of each
+    request.
     """
 
     def __init__(
@@ -193,9 +182,9 @@ class Guard:
             return
         headers = Headers(scope=scope)
         given = headers.get("x-request-id", "")
-        note = Note(given if _ID.fullmatch(given) else secrets.token_hex(8))
+        note = RequestNote(given if _ID.fullmatch(given) else secrets.token_hex(8))
         scope["localrag"], scope["app"] = note, self._app
-        reply = _Reply(send, note.id, self._rules.patience)
+        reply = _SentReply(send, note.id, self._rules.patience)
         began = time.perf_counter()
         try:
             app: ASGIApp = self._app
@@ -279,7 +268,7 @@ class Guard:
 
         return take
 
-    def _tell(self, scope: Scope, note: Note, reply: "_Reply", seconds: float) -> None:
+    def _tell(self, scope: Scope, note: RequestNote, reply: "_SentReply", seconds: float) -> None:
         route = getattr(scope.get("route"), "path", "")
         self._count(route, reply.status, seconds)
         line = {
@@ -318,7 +307,7 @@ def _of_other_site() -> Refusing:
     )
 
 
-class _Reply:
+class _SentReply:
     """Sends a reply with the common headers, and counts its bytes."""
 
     def __init__(self, send: Send, id_: str, patience: float) -> None:

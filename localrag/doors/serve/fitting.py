@@ -1,4 +1,4 @@
-"""Cuts results to what an agent can read, and says where and how much.
+"""Cuts results to a size for agents, and names each place and amount.
 
 A provision with hundreds of references has 236,000 characters of JSON; a model reads a few
 thousand. Only texts and lists are cut: a result keeps its type. The first field of an object gets
@@ -40,7 +40,7 @@ class CutJson(TypedDict):
 
 
 class RestJson(TypedDict):
-    """Part of a list or a text of a result; `next` is where the rest begins."""
+    """Part of a list or a text of a result; `next` is the beginning of the rest."""
 
     part: str
     start: int
@@ -50,11 +50,9 @@ class RestJson(TypedDict):
 
 
 def fitted(value: dict[str, Any], most: int) -> dict[str, Any]:
-    """Cut a result to a number of characters of JSON; its field `cut` lists the cuts.
+    """Cut a result to `most` characters of JSON; its field `cut` lists the cuts.
 
-    Args:
-        value: the result; it stays unchanged.
-        most: characters; names alone can exceed it.
+    The given value stays unchanged. Names alone can exceed `most`.
     """
     room = most
     for _ in range(_TRIES):
@@ -73,16 +71,13 @@ def fitted(value: dict[str, Any], most: int) -> dict[str, Any]:
 
 
 def rest(value: Any, part: str, start: int, most: int) -> dict[str, Any]:
-    """Part of a list or a text of a result, as `RestJson`.
+    """Part of a list or a text of a result, as `RestJson`; raises LookupError.
 
     Args:
         value: the whole result.
         part: place of the list or text, as in `CutJson`.
         start: first entry or character.
         most: characters of JSON, roughly; at least one entry or character is returned.
-
-    Raises:
-        LookupError: there is no list or text at this place.
     """
     path: list[str | int] = []
     for step in part.split("."):
@@ -186,7 +181,7 @@ class _Cutting:
     def _share(
         self, entries: Sequence[tuple[str | int, Any, int]], room: int, path: tuple[str | int, ...]
     ) -> Iterable[Any]:
-        """Values in one room: each gets a part, and room that later ones do not need.
+        """Values in one room: each gets a part, and room not needed by later ones.
 
         Args:
             entries: step to each value, the value, and the number of parts that share the room.

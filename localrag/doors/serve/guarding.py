@@ -30,13 +30,7 @@ _REMEMBERED = 20
 
 
 class Gate:
-    """Lets a number of calls work, a number wait, and refuses the others.
-
-    Args:
-        name: name in the metrics.
-        at_once: working calls.
-        waiting: waiting calls.
-    """
+    """Lets a number of calls work, a number wait, and refuses the others."""
 
     def __init__(self, name: str, at_once: int, waiting: int) -> None:
         self.name = name
@@ -49,11 +43,7 @@ class Gate:
 
     @asynccontextmanager
     async def passed(self) -> AsyncIterator[None]:
-        """Wait for a place, and hold it.
-
-        Raises:
-            Refusing: too many wait; it says when to try again.
-        """
+        """Wait for a place, and hold it; raises Refusing."""
         if self._free.locked() and self.waiting >= self._most:
             raise Refusing(
                 429,
@@ -84,16 +74,8 @@ class Gone(Exception):  # noqa: N818 - it says what the client is
 class GuardedDesk:
     """The desk for clients: only their corpora, and a limited number of calls.
 
-    Attributes:
-        desk: carries out the calls.
-        embedder: id of the embedding model; "" for none.
-
-    Args:
-        desk: carries out the calls.
-        queue: most waiting calls, for lookups and for questions each.
-
-    Raises:
-        ModelUnusable: the embedder of the settings cannot be used.
+    `queue` limits waiting calls, for lookups and for questions each. `embedder` is the id of the
+    embedding model, "" for none; raises ModelUnusable if it cannot be used.
     """
 
     def __init__(self, desk: Desk, queue: int) -> None:
@@ -128,12 +110,7 @@ class GuardedDesk:
     async def ask(
         self, request: Request, call: AskCall, tell: Callable[[str], None] = ignore
     ) -> ToldJson:
-        """Answer a question while the client waits.
-
-        Raises:
-            Gone: the client left.
-            Refused, Refusing: as `look_up`.
-        """
+        """Answer a question while the client waits; raises Gone, Refused, Refusing."""
         call = self.allowed(request, call)
         note_of(request).asked = call.question
         with noting(request):
@@ -193,11 +170,7 @@ async def _while_there(request: Request, work: Coroutine[Any, Any, _Result]) -> 
 
 
 class Metrics:
-    """Counters for Prometheus, without words of clients.
-
-    Args:
-        gates: gates to count.
-    """
+    """Counters for Prometheus, without words of clients."""
 
     def __init__(self, gates: Sequence[Gate]) -> None:
         self.registry = CollectorRegistry()

@@ -39,7 +39,7 @@ class Holder:
     """The sender of a request.
 
     Attributes:
-        name: name of the token; "" for the owner of the workspace.
+        name: of the token; "" for the owner of the workspace.
         corpora: allowed corpora; None for all.
     """
 
@@ -59,14 +59,7 @@ _STARTED = "started"
 
 
 class Tokens:
-    """The digests of tokens with their holders.
-
-    Args:
-        path: file of the tokens; it need not exist.
-
-    Raises:
-        ConfigError: the file cannot be read.
-    """
+    """The digests of tokens with their holders, from a file, if it exists; raises ConfigError."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
@@ -97,15 +90,9 @@ class Tokens:
         return found
 
     def add(self, name: str, corpora: Sequence[str]) -> str:
-        """Make a token, which replaces any token of its holder. Only its digest is kept.
+        """Make a token; it replaces any token of its holder. Only its digest is kept.
 
-        Args:
-            name: name of the holder.
-            corpora: allowed corpora; none for all.
-
-        Raises:
-            UsageError: the name of the holder or of a corpus is not valid.
-            StorageError: the file cannot be written.
+        Without `corpora` it is for all. Raises UsageError, StorageError.
         """
         if not _NAME.fullmatch(name):
             raise UsageError(
@@ -130,18 +117,14 @@ class Tokens:
         return token
 
     def started(self) -> str:
-        """Make a token for all corpora that ends with this server."""
+        """Make a token for all corpora; it ends with this server."""
         token = secrets.token_urlsafe(_SECRET)
         self._holders[_digest(token)] = Holder(_STARTED)
         return token
 
 
 class Sessions:
-    """Sessions of browsers, by random numbers; they expire.
-
-    Args:
-        now: returns the time in seconds.
-    """
+    """Sessions of browsers, by random numbers; they expire."""
 
     def __init__(self, now: Callable[[], float] = time.monotonic) -> None:
         self._now = now
@@ -179,11 +162,7 @@ def usual_for(desk: Desk, holder: Holder) -> str:
 
 
 def allowed(desk: Desk, holder: Holder, call: _Call) -> _Call:
-    """The call with its corpus filled in.
-
-    Raises:
-        Refused: there is no such corpus. Corpora that a holder may not use do not exist for it.
-    """
+    """The call with its corpus filled in; raises Refused."""
     names = holder.allowed(desk.session.corpora())
     name = call.corpus or usual_for(desk, holder)
     if name in names:

@@ -58,18 +58,13 @@ _OPEN = frozenset({"/health", "/sign-in", "/style.css"})
 def serve(
     session: Session, on_start: Callable[[str, str], None], socket: Path | None = None
 ) -> None:
-    """Serve until the process ends.
+    """Serve until the process ends; raises UsageError, StorageError, ConfigError.
 
     Args:
         session: workspace and settings.
-        on_start: given the address, and the token made for this start or "".
-        socket: path of a Unix socket for the owner alone, without a token; otherwise the server
-            listens on the address of the settings, and every client needs one.
-
-    Raises:
-        UsageError: the address cannot be used, or not without tokens and TLS.
-        StorageError: the folder of the socket cannot be made.
-        ConfigError: the settings or the tokens are not valid.
+        on_start: gets the address, and the token made for this start or "".
+        socket: path of a Unix socket for the owner alone, without a token. Otherwise the server
+            listens on the address of the settings.
     """
     settings = session.config().serve
     tokens = Tokens(session.workspace.tokens)
@@ -139,14 +134,7 @@ def _require_safe(settings: ServeConfig, tokens: Tokens) -> None:
 def application(
     desk: GuardedDesk, settings: ServeConfig, tokens: Tokens, *, of_owner: bool = False
 ) -> ASGIApp:
-    """All routes behind the guard.
-
-    Args:
-        desk: open desk.
-        settings: limits.
-        tokens: a client needs one of them, except at the owner's door.
-        of_owner: only the account of this process reaches the door.
-    """
+    """All routes behind the guard; for `tokens` and `of_owner` see `Rules`."""
     metrics = Metrics((desk.looking, desk.asking, desk.checking))
 
     async def show_metrics(request: Request) -> Response:

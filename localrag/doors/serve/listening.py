@@ -59,12 +59,7 @@ def names_of(settings: ServeConfig) -> frozenset[str]:
 
 @dataclass(frozen=True)
 class Door:
-    """A socket in use.
-
-    Attributes:
-        listening: the socket.
-        path: file of a Unix socket; None for a port.
-    """
+    """A socket in use; `path` is the file of a Unix socket, None for a port."""
 
     listening: socket.socket
     path: Path | None = None
@@ -97,15 +92,9 @@ def configured(app: ASGIApp, door: Door, settings: ServeConfig, **more: Any) -> 
 
 @contextmanager
 def opened_door(host: str, port: int, path: Path | None = None) -> Iterator[Door]:
-    """Open a door, and close it afterwards.
+    """Open a door, and close it afterwards; raises UsageError, StorageError.
 
-    Args:
-        host: address, unless there is a path.
-        port: port; 0 for any free one.
-        path: file of a Unix socket.
-
-    Raises:
-        UsageError, StorageError: the door cannot be opened.
+    `path` is the file of a Unix socket, instead of host and port. Port 0 is any free one.
     """
     with _on_socket(path) if path else _on_port(host, port) as listening:
         yield Door(listening, path.absolute() if path else None)
@@ -224,9 +213,8 @@ def ended_in_order() -> Iterator[None]:
 def _connections(patience: float, *, of_owner: bool) -> type[H11Protocol]:
     """The protocol of the connections of a door.
 
-    Args:
-        patience: seconds for a request. uvicorn alone waits without limit.
-        of_owner: only processes of this account may connect, on a Unix socket.
+    A request may take `patience` seconds; uvicorn alone waits without limit. `of_owner` allows
+    processes of this account alone, on a Unix socket.
     """
 
     class Connection(H11Protocol):
@@ -288,13 +276,9 @@ class _Strict(h11.Connection):
 
 
 def _require_plain(received: bytes) -> None:
-    """Refuse an ambiguous head of a request.
+    """Refuse an ambiguous head of a request; raises h11.RemoteProtocolError.
 
-    Args:
-        received: first bytes, perhaps not all of the head.
-
-    Raises:
-        h11.RemoteProtocolError: it is ambiguous.
+    `received` may not be all of the head.
     """
     head, end, _body = received.partition(b"\r\n\r\n")
     if len(head) > _HEAD:

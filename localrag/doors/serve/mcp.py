@@ -85,7 +85,7 @@ _Characters = Annotated[
 ]
 
 
-class _Asked(BaseModel):
+class _ToolFields(BaseModel):
     """Further fields of every tool."""
 
     model_config = ConfigDict(frozen=True, strict=True)
@@ -94,15 +94,15 @@ class _Asked(BaseModel):
     characters: _Characters = 6_000
 
 
-class MoreCall(_Asked):
+class MoreCall(_ToolFields):
     """Go on reading what a result has cut, from an entry or a character on."""
 
     model_config = ConfigDict(extra="forbid")
 
     # `ask` would answer again, and differently.
-    tool: Literal["search", "show", "resolve", "history", "diff", "check"] = Field(
-        description="The tool that gave the result."
-    )
+    tool: Literal[
+        "search", "show", "resolve", "history", "affected", "pending", "diff", "check"
+    ] = Field(description="The tool that gave the result.")
     arguments: dict[str, Any] = Field(description="What it was called with.")
     part: str = Field(
         max_length=200,
@@ -133,16 +133,8 @@ def serve_http(
 ) -> None:
     """Speak the protocol over HTTP, at ``/mcp``, on this machine alone.
 
-    Args:
-        session: workspace and settings.
-        port: port of the loopback address, with tokens; 0 for any free one.
-        on_start: given the address, and the token made for this start or "".
-        socket: path of a Unix socket for the owner alone, without a token; it replaces the port.
-
-    Raises:
-        UsageError: the port or the socket cannot be used.
-        StorageError: the folder of the socket cannot be made.
-        ConfigError: the settings or the tokens are not valid.
+    `port` is one of the loopback address, with tokens, 0 for any free one. For the others and the
+    errors see `localrag.doors.serve.http.serve`.
     """
     settings = session.config().serve.model_copy(update={"host": LOOPBACK, "proxy": ""})
     tokens = Tokens(session.workspace.tokens)
@@ -167,14 +159,7 @@ def serve_http(
 def application(
     desk: Desk, settings: ServeConfig, tokens: Tokens, *, of_owner: bool = False
 ) -> ASGIApp:
-    """The protocol over HTTP, behind the guard.
-
-    Args:
-        desk: open desk.
-        settings: limits.
-        tokens: a client needs one of them, except at the owner's door.
-        of_owner: only the account of this process reaches the door.
-    """
+    """The protocol over HTTP, behind the guard; for `tokens` and `of_owner` see `Rules`."""
     # The guard checks names and sizes.
     unchecked = TransportSecuritySettings(enable_dns_rebinding_protection=False)
     app = server_of(desk).streamable_http_app(
@@ -242,7 +227,7 @@ def _tools() -> tuple[Tool, ...]:
 
 
 def _tool(name: str, about: str, takes: type | None, output_schema: dict[str, Any]) -> Tool:
-    every = _Asked.model_json_schema(schema_generator=_Plain)["properties"]
+    every = _ToolFields.model_json_schema(schema_generator=_Plain)["properties"]
     own: dict[str, Any] = {"type": "object", "properties": {}, "additionalProperties": False}
     if takes is not None:
         own = adapter(takes).json_schema(schema_generator=_Plain)
@@ -292,8 +277,8 @@ async def _call_tool(desk: Desk, context: _Context, asked: CallToolRequestParams
     try:
         if asked.name == _MORE:
             return await _go_on(desk, holder, MoreCall.model_validate_json(json.dumps(given)))
-        bounds = {name: given.pop(name) for name in _Asked.model_fields if name in given}
-        most = _Asked.model_validate_json(json.dumps(bounds)).characters
+        bounds = {name: given.pop(name) for name in _ToolFields.model_fields if name in given}
+        most = _ToolFields.model_validate_json(json.dumps(bounds)).characters
         if asked.name == _CORPORA:
             found = await desk.corpora(holder.allowed(desk.session.corpora()))
             return _told(fitted({"corpora": found}, most))
@@ -332,7 +317,9 @@ def _note(context: _Context, refusal: Refusal) -> None:
 
 
 async def _go_on(desk: Desk, holder: Holder, asked: MoreCall) -> CallToolResult:
-    given = {name: of for name, of in asked.arguments.items() if name not in _Asked.model_fields}
+    given = {
+        name: of for name, of in asked.arguments.items() if name not in _ToolFields.model_fields
+    }
     call = adapter(WORK[asked.tool].takes).validate_json(json.dumps(given))
     call = allowed(desk, holder, call)
     whole = json.loads(await desk.carry_out(asked.tool, call, holder.name))

@@ -1,4 +1,4 @@
-"""The OpenAI protocol: chat completions that are answers, embeddings, models.
+"""The OpenAI protocol: answers as chat completions, embeddings, models.
 
 A corpus is a model, ``localrag/main``. The last message is the question; earlier messages of the
 user are its context. Messages of tools are skipped. The reply is the answer in Markdown, with the
@@ -302,12 +302,7 @@ async def _complete(request: Request) -> Response:
 
 
 def _question(asked: ChatRequest) -> AskCall:
-    """The question of the messages.
-
-    Raises:
-        Refused: there is no question or no such corpus.
-        ValidationError: the question or a filter is not valid.
-    """
+    """The question of the messages; raises Refused, ValidationError."""
     prefix, _slash, corpus = asked.model.partition("/")
     if prefix != _OURS:
         raise _no_model(asked.model)

@@ -29,16 +29,15 @@ from starlette.responses import (
 from starlette.routing import Route
 
 from localrag import language
-from localrag.answer import wording
 from localrag.answer.prompts import language_of
 from localrag.doors.calls import AskCall, ShowCall, problems
 from localrag.doors.serve.desk import Refused
 from localrag.doors.serve.entrance import COOKIE, Refusing, note_of
 from localrag.doors.serve.guarding import GuardedDesk, begun
 from localrag.doors.serve.holders import Holder, usual_for
-from localrag.doors.serve.work import Refusal, ToldJson
-from localrag.language import LANGUAGES, _, ngettext
-from localrag.text.harmless import harmless, one_line
+from localrag.doors.serve.work import BESIDE, Refusal
+from localrag.language import LANGUAGES, _
+from localrag.text.harmless import harmless
 
 _TEMPLATES = Path(__file__).with_name("templates")
 _LANGUAGE = "localrag-language"
@@ -59,12 +58,12 @@ class Kept:
     Attributes:
         holder: the client; nobody else may see it.
         call: the question.
-        told: the answer.
+        html: the answer.
     """
 
     holder: Holder
     call: AskCall
-    told: ToldJson | None = None
+    html: str | None = None
 
 
 class Shelf:
@@ -139,8 +138,7 @@ def _environment() -> Environment:
         # Texts cannot reorder the page or begin lines.
         finalize=_shown_harmless,
     )
-    made.globals |= {"_": _, "ngettext": ngettext, "wording": wording, "languages": LANGUAGES}
-    made.globals["one_line"] = one_line
+    made.globals |= {"_": _, "languages": LANGUAGES}
     # A screen reader needs the language of each text.
     made.globals["language_of"] = language_of
     return made
@@ -155,8 +153,7 @@ def _text(request: Request, template: str, **values: Any) -> str:
         "corpora": desk.corpora(holder),
         "corpus": usual_for(desk.desk, holder),
         "question": "",
-        "quoted": "",
-        "told": None,
+        "answer": None,
         "beside": None,
         "refusal": None,
         "waiting": False,
@@ -202,7 +199,8 @@ async def _beside(request: Request, corpus: str = "") -> Mapping[str, Any]:
     named = {"corpus": corpus} if corpus else {}
     try:
         call = ShowCall.of(corpus=corpus, citation=at)
-        return {**named, "beside": json.loads(await desk.look_up(request, "show", call))}
+        found = json.loads(await desk.look_up(request, BESIDE, call))
+        return {**named, "beside": found}
     except Refused as refused:
         return {**named, "refusal": refused.refusal}
     except ValidationError as error:
@@ -231,7 +229,7 @@ async def _answer(request: Request) -> Response:
     kept = shelf.get(request.path_params["name"], note_of(request).holder)
     # Answers from a forgotten corpus are gone too.
     request.app.state.desk.allowed(request, kept.call)
-    if kept.told is None:
+    if kept.html is None:
         answering = await begun(_answered(request, kept), _SHORT)
         if not answering.done():
             return StreamingResponse(
@@ -243,15 +241,12 @@ async def _answer(request: Request) -> Response:
 
 async def _answered(request: Request, kept: Kept) -> None:
     desk: GuardedDesk = request.app.state.desk
-    told = await desk.ask(request, kept.call)
-    for stage in told["answer"]["trace"]:
-        stage["hits"] = []  # Most of what would be kept, and no page shows them.
-    kept.told = told
+    kept.html = (await desk.ask(request, kept.call))["html"]
 
 
 def _of(kept: Kept) -> dict[str, Any]:
-    of = kept.call.corpus
-    return {"question": kept.call.question, "told": kept.told, "corpus": of, "quoted": of}
+    call = kept.call
+    return {"question": call.question, "answer": kept.html, "corpus": call.corpus}
 
 
 async def _awaited(
@@ -271,7 +266,7 @@ async def _awaited(
         except (Refused, Refusing) as error:
             yield part(1, waiting=True, refusal=error.refusal)
         else:
-            yield part(1, waiting=True, told=kept.told)
+            yield part(1, waiting=True, answer=kept.html)
     finally:
         answering.cancel()
 

@@ -10,13 +10,19 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import PurePath
 from typing import Any
+from urllib.parse import urlencode
 
 # Before Python 3.12 Pydantic needs the TypedDict of this package.
 from typing_extensions import TypedDict
 
-from localrag.answer import wording
 from localrag.answer.types import UNWATCHED, Watch
-from localrag.doors.as_json.checks import MOST_LISTED, CheckJson, check_as_json
+from localrag.doors.as_json.checks import (
+    MOST_LISTED,
+    CheckJson,
+    PendingJson,
+    check_as_json,
+    pending_as_json,
+)
 from localrag.doors.as_json.found import (
     AnswerJson,
     CorpusJson,
@@ -26,21 +32,25 @@ from localrag.doors.as_json.found import (
     retrieval_as_json,
 )
 from localrag.doors.as_json.statutes import (
+    AffectedJson,
     ComparisonJson,
     HistoryJson,
     LookedUpJson,
     ResolutionJson,
+    affected_as_json,
     comparison_as_json,
     history_as_json,
     looked_up_as_json,
     resolution_as_json,
 )
 from localrag.doors.calls import (
+    AffectedCall,
     AskCall,
     Call,
     CheckCall,
     DiffCall,
     HistoryCall,
+    PendingCall,
     ResolveCall,
     SearchCall,
     ShowCall,
@@ -48,23 +58,27 @@ from localrag.doors.calls import (
 from localrag.doors.session import Corpus, Session
 from localrag.errors import LocalragError, ModelUnusable
 from localrag.methods.answering import answering_method
-from localrag.page.answer import answer_blocks
+from localrag.page.answer import (
+    answer_blocks,
+    filed_answer,
+    label,
+    note_blocks,
+    read_as,
+)
+from localrag.page.html import fragment
 from localrag.page.markdown import markdown
-from localrag.page.provision import place
+from localrag.page.provision import left_out, looked_up_blocks, place
 from localrag.search.finding import resolve
 from localrag.search.provision import LookedUp
 from localrag_indexes.errors import IndexingError
 
+# Links under one heading of the page.
+_LINKS = 50
+
 
 @dataclass(frozen=True)
 class Work:
-    """One kind of call.
-
-    Attributes:
-        takes: class of the call.
-        gives: type of the result, as JSON.
-        do: does the work; raises `LocalragError`.
-    """
+    """One kind of call: its class, the type of its JSON, and the function for it."""
 
     takes: type[Call]
     gives: Any
@@ -81,11 +95,14 @@ def _search(corpus: Corpus, call: SearchCall) -> RetrievalJson:
     return retrieval_as_json(query, corpus.search(query, call.k))
 
 
-def _show(corpus: Corpus, call: ShowCall) -> LookedUpJson:
+def _looked_up(corpus: Corpus, call: ShowCall) -> LookedUp:
     if call.as_read_by:
-        shown = corpus.show(call.citation, as_read_by=call.as_read_by)
-        return looked_up_as_json(LookedUp((shown,)))
-    return looked_up_as_json(corpus.look_up(call.citation, call.most))
+        return LookedUp((corpus.show(call.citation, as_read_by=call.as_read_by),))
+    return corpus.look_up(call.citation, call.most)
+
+
+def _show(corpus: Corpus, call: ShowCall) -> LookedUpJson:
+    return looked_up_as_json(_looked_up(corpus, call))
 
 
 def _resolve(corpus: Corpus, call: ResolveCall) -> ResolutionJson:
@@ -94,6 +111,17 @@ def _resolve(corpus: Corpus, call: ResolveCall) -> ResolutionJson:
 
 def _history(corpus: Corpus, call: HistoryCall) -> HistoryJson:
     return history_as_json(corpus.history(call.citation))
+
+
+def _affected(corpus: Corpus, call: AffectedCall) -> AffectedJson:
+    return affected_as_json(corpus.affected(call.citation, call.depth))
+
+
+def _pending(corpus: Corpus, call: PendingCall) -> PendingJson:
+    day = corpus.store.as_of
+    if call.text:
+        return pending_as_json(day, changed=corpus.upcoming(call.text, call.until))
+    return pending_as_json(day, corpus.pending(call.until, call.law))
 
 
 def _diff(corpus: Corpus, call: DiffCall) -> ComparisonJson:
@@ -105,23 +133,41 @@ def _check(corpus: Corpus, call: CheckCall) -> CheckJson:
 
 
 class ToldJson(TypedDict):
-    """An answer as JSON, the reason for its status, and all of it as Markdown."""
+    """An answer as JSON, as Markdown, and as HTML for the page."""
 
     answer: AnswerJson
-    verdict: str
     markdown: str
+    html: str
 
 
 def answered(corpus: Corpus, call: AskCall, watch: Watch = UNWATCHED) -> ToldJson:
     """Answer the question of a call; raises as `Corpus.ask`, and Cancelled if the watch says so."""
     query = call.as_query(corpus.store)
     answer = corpus.ask(query, watch)
-    shown = markdown(answer_blocks(answer, partial(place, corpus.store)))
+    shown = markdown(filed_answer(answer, partial(place, corpus.store)))
+    blocks = [
+        *([read_as(answer.read_as)] if answer.read_as else []),
+        *answer_blocks(answer, label),
+        *note_blocks(answer.trace),
+    ]
     return {
         "answer": answer_as_json(query, answer),
-        "verdict": wording.verdict(answer),
         "markdown": shown.strip(),
+        "html": fragment(blocks, partial(address, call.corpus)),
     }
+
+
+def address(corpus: str, passage_id: str) -> str:
+    """The address of a passage beside the page in view."""
+    wanted = {"at": passage_id, **({"corpus": corpus} if corpus else {})}
+    return f"?{urlencode(wanted, errors='replace')}#beside"
+
+
+def _beside(corpus: Corpus, call: ShowCall) -> str:
+    found = _looked_up(corpus, call)
+    blocks = [*looked_up_blocks(found), *left_out(found)]
+    at = partial(address, call.corpus)
+    return fragment(blocks, at, shift=1, first_id="read", entries=_LINKS)
 
 
 def _ask(corpus: Corpus, call: AskCall) -> AnswerJson:
@@ -133,26 +179,27 @@ WORK: Mapping[str, Work] = {
     "show": Work(ShowCall, LookedUpJson, _show),
     "resolve": Work(ResolveCall, ResolutionJson, _resolve),
     "history": Work(HistoryCall, HistoryJson, _history),
+    "affected": Work(AffectedCall, AffectedJson, _affected),
+    "pending": Work(PendingCall, PendingJson, _pending),
     "diff": Work(DiffCall, ComparisonJson, _diff),
     "check": Work(CheckCall, CheckJson, _check),
     "ask": Work(AskCall, AnswerJson, _ask),
 }
 """Every call by its name: a tool of `mcp`, a route of `serve`."""
 
-TOLD = "told"
-"""The name of a question whose answer people are to read."""
+TOLD, BESIDE = "told", "beside"
+"""The names of a question, and of a provision, for people."""
 
-EVERY: Mapping[str, Work] = {**WORK, TOLD: Work(AskCall, ToldJson, answered)}
+EVERY: Mapping[str, Work] = {
+    **WORK,
+    TOLD: Work(AskCall, ToldJson, answered),
+    BESIDE: Work(ShowCall, str, _beside),
+}
 """Every kind of work, those too that no client calls by its name."""
 
 
 def writes(session: Session, call: AskCall) -> bool:
-    """Whether a model takes part in an answer.
-
-    Raises:
-        ConfigError: the settings are not valid.
-        UsageError: they name no answering method, or the corpus name is not valid.
-    """
+    """Whether a model takes part in an answer; raises ConfigError, UsageError."""
     opened = session.with_settings(call.settings()).corpus(call.corpus)
     return answering_method(opened.config).needs_model
 
@@ -168,7 +215,7 @@ class Refusal:
 
     Attributes:
         kind: name of the error.
-        cause, cure: cause and cure, without paths.
+        cause, cure: without paths.
         code: exit code of the command line.
         transient: the same call can succeed later.
         within: the words with paths, for the log, or "".

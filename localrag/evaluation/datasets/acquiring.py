@@ -1,19 +1,25 @@
-"""Bring a dataset from a folder into the workspace: questions and corpus.
+"""Bring a dataset from a folder, or its questions by download, into the workspace.
 
 The folder has the declared layout. Work already done is skipped: files are compared by hash, and
 the corpus continues as in `localrag.corpus.ingest`.
 
 Gold passages missing from the corpus become documents. Each line of such a file of excerpts is a
 JSON object with ``law_id`` (null outside statutes), ``law_title``, ``article`` and ``text``.
+
+A download connects only to the addresses in the declaration.
 """
 
 import json
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from localrag.corpus.config import Config
+from localrag.corpus.durable import make_folder, open_file
 from localrag.corpus.ingest.add import AddReport
 from localrag.corpus.ingest.add import add as add_files
 from localrag.corpus.ingest.events import Listener
@@ -23,10 +29,13 @@ from localrag.corpus.workspace import Workspace
 from localrag.errors import InputError, LocalragError, NotFoundError, UsageError
 from localrag.evaluation.datasets.keeping import (
     DECLARATION,
+    DOWNLOAD,
     EXCERPTS,
+    LARGEST,
     UNDECLARED,
-    Shelf,
+    DatasetFolder,
     content_of,
+    digest,
     require_hash,
 )
 from localrag.evaluation.datasets.loading import corpus_name, find, require_own_name
@@ -39,34 +48,27 @@ from localrag.law.notation import cite
 from localrag.search.indexing.index import IndexReport, index_as_set
 from localrag.text.progress import ignore
 
+if TYPE_CHECKING:
+    import httpx
+
 
 @dataclass(frozen=True, slots=True)
 class Missing:
-    """A declared file or folder that is missing.
-
-    Attributes:
-        hint: how to get it; may be "".
-    """
+    """A missing file or folder of a declaration."""
 
     path: str
-    hint: str = ""
+    hint: str = ""  # how to get it; may be ""
 
 
 @dataclass(frozen=True, slots=True)
 class Brought:
-    """Result of bringing in a dataset.
-
-    Attributes:
-        new: splits with a new or changed file.
-        missing: neither in the folder nor in the workspace.
-        added, indexed: results for the corpus; None if it was missing.
-    """
+    """Result of bringing in a dataset."""
 
     dataset: Dataset
-    new: tuple[str, ...] = ()
+    new: tuple[str, ...] = ()  # splits with a new or changed file
     unchanged: tuple[str, ...] = ()
-    missing: tuple[Missing, ...] = ()
-    added: AddReport | None = None
+    missing: tuple[Missing, ...] = ()  # neither in the folder nor in the workspace
+    added: AddReport | None = None  # added, indexed: results for the corpus; None if it was missing
     indexed: IndexReport | None = None
 
     @property
@@ -79,26 +81,12 @@ class Brought:
 def add(
     workspace: Workspace,
     name_or_path: str,
-    folder: Path,
+    folder: Path,  # in the declared layout; parts may be missing
     config: Config,
     *,
     on_event: Listener = ignore,
 ) -> Brought:
-    """Bring in a folder's part of a dataset. Repeating it continues, or changes nothing.
-
-    Args:
-        workspace: the target.
-        name_or_path: name of a dataset, or path of its declaration.
-        folder: in the declared layout; parts may be missing.
-        config: settings of the corpus.
-        on_event: receives the progress of the corpus.
-
-    Raises:
-        NotFoundError: the dataset or folder does not exist, or the folder has nothing of it.
-        InputError: a file has another hash, holds no questions, or is a link. It is not taken.
-        BusyError: another process brings it in, or writes the corpus.
-        StorageError: the disk is full or not writable. Earlier files are unchanged.
-    """
+    """Bring in a folder's part of a dataset. Repeating it continues, or changes nothing."""
     dataset, declaration = _declared(workspace, name_or_path)
     files = [split.file for split in dataset.splits]
     parts = (*files, *dataset.synonyms, *dataset.corpus, *dataset.excerpts)
@@ -111,7 +99,7 @@ def add(
             dataset=dataset.name,
             names=", ".join(there),
         )
-    shelf = Shelf.of(workspace, dataset.name)
+    shelf = DatasetFolder.of(workspace, dataset.name)
     outcome: dict[bool, list[str]] = {True: [], False: []}
     with shelf.held():
         if declaration:
@@ -133,13 +121,8 @@ def add(
     return Brought(dataset, tuple(outcome[True]), tuple(outcome[False]), missing, *reports)
 
 
-def take(shelf: Shelf, dataset: Dataset, split: Split, content: bytes, source: str) -> bool:
-    """Store the file of a split, if it is as declared; returns whether anything changed.
-
-    Raises:
-        InputError: it has another hash, or holds no questions.
-        StorageError: it cannot be written.
-    """
+def take(shelf: DatasetFolder, dataset: Dataset, split: Split, content: bytes, source: str) -> bool:
+    """Store the file of a split, if it is as declared; returns whether anything changed."""
     require_hash(
         source,
         content,
@@ -154,19 +137,14 @@ def take(shelf: Shelf, dataset: Dataset, split: Split, content: bytes, source: s
 
 
 def missing_of(dataset: Dataset, paths: Sequence[str]) -> tuple[Missing, ...]:
-    """Missing parts, with a hint or the command that fetches them."""
+    """Missing parts, with a hint or the command to fetch them."""
     fetched = _("Fetch it: localrag data download {dataset}").format(dataset=dataset.name)
     hints = {split.file: fetched for split in dataset.splits if split.url} | dict(dataset.hints)
     return tuple(Missing(path, hints.get(path, "")) for path in paths)
 
 
 def inside(folder: Path, relative: str) -> Path | None:
-    """A file or folder below `folder`; None if it is missing.
-
-    Raises:
-        NotFoundError: the folder does not exist.
-        InputError: the path leads through a link, or cannot be read.
-    """
+    """A file or folder below `folder`; None if it is missing. An `InputError` for a link."""
     try:
         if not folder.is_dir():
             raise NotFoundError(
@@ -236,7 +214,7 @@ def _refuse_undeclared(path: Path) -> None:
         )
 
 
-def _excerpts(shelf: Shelf, part: str, path: Path) -> Path:
+def _excerpts(shelf: DatasetFolder, part: str, path: Path) -> Path:
     try:
         documents = as_documents(str(path), content_of(path)).encode()
     except LocalragError as error:
@@ -247,11 +225,7 @@ def _excerpts(shelf: Shelf, part: str, path: Path) -> Path:
 
 
 def as_documents(name: str, content: bytes) -> str:
-    """The excerpts of a file as documents ``{id, title, text}``, one JSON object a line.
-
-    Raises:
-        InputError: a line is no excerpt; names the first.
-    """
+    """The excerpts of a file as documents ``{id, title, text}``, one JSON object a line."""
     return "".join(json.dumps(one, ensure_ascii=False) + "\n" for one in _documents(name, content))
 
 
@@ -274,3 +248,179 @@ def _document(number: int, entry: Fields) -> dict[str, str]:
         "title": place,
         "text": content,
     }
+
+
+OnProgress = Callable[[str, int, int], None]
+"""Called with a file, the bytes received, and its size (0 if unknown)."""
+
+_TIMEOUT = 30.0
+"""Seconds without a sign of life of the server."""
+_ELSEWHERE = N_(
+    "Without a network, fetch it on another machine and bring it in from a folder: localrag data "
+    "add {dataset} FOLDER"
+)
+_THIS_MACHINE = ("127.0.0.1", "localhost", "::1")
+
+
+def download(
+    workspace: Workspace,
+    name_or_path: str,
+    *,
+    on_progress: OnProgress = lambda *_: None,  # called with the bytes received
+) -> Brought:
+    """Download missing files of a dataset, and check their hashes.
+
+    An interrupted download continues if its hash is declared; otherwise it starts again. An
+    `InputError` if a server fails, or redirects to an address without https.
+    """
+    dataset, folder = find(workspace, name_or_path)
+    if folder.parent != workspace.datasets:
+        raise UsageError(
+            N_("{dataset} is not in the workspace."),
+            N_("Bring it in with its files: localrag data add {dataset} FOLDER"),
+            dataset=name_or_path,
+        )
+    if not any(split.url for split in dataset.splits):
+        raise UsageError(
+            N_("No file of {dataset} has an address."),
+            N_("Bring them in from a folder: localrag data add {dataset} FOLDER"),
+            dataset=dataset.name,
+        )
+    shelf = DatasetFolder.of(workspace, dataset.name)
+    new, unchanged = [], []
+    with shelf.held():
+        for split in dataset.splits:
+            if not split.url:
+                continue
+            if _is_here(shelf, split):
+                unchanged.append(split.name)
+                continue
+            with _growing(shelf, split) as part:
+                _fetch(part, shelf, dataset, split, on_progress)
+            try:
+                take(shelf, dataset, split, content_of(part), split.url)
+            finally:
+                # A complete file is in its place; any other differs from the declaration.
+                part.unlink(missing_ok=True)
+            new.append(split.name)
+    without = [split.file for split in dataset.splits if not split.url]
+    missing = [path for path in without if not (shelf.folder / path).is_file()]
+    if not workspace.corpus(dataset.name).store.exists():
+        missing += [*dataset.corpus, *dataset.excerpts]
+    return Brought(dataset, tuple(new), tuple(unchanged), missing_of(dataset, missing))
+
+
+def _is_here(shelf: DatasetFolder, split: Split) -> bool:
+    path, arrival = shelf.folder / split.file, shelf.received().get(split.file)
+    expected = split.sha256 or (arrival.sha256 if arrival else "")
+    return bool(expected) and path.is_file() and digest(content_of(path)) == expected
+
+
+@contextmanager
+def _growing(shelf: DatasetFolder, split: Split) -> Iterator[Path]:
+    """The partial file of a download; a stopped one stays only if it can be continued."""
+    part = shelf.folder / f"{split.file}{DOWNLOAD}"
+    try:
+        yield part
+    except BaseException:
+        with suppress(OSError):
+            if not split.sha256 or not part.stat().st_size:
+                part.unlink()
+        raise
+
+
+def _fetch(
+    part: Path, shelf: DatasetFolder, dataset: Dataset, split: Split, on_progress: OnProgress
+) -> None:
+    import httpx
+
+    headers = {"Accept-Encoding": "identity"}
+    with shelf.writing():
+        make_folder(part.parent)
+        have = part.stat().st_size if part.exists() and split.sha256 else 0
+        open_file(part, "ab").close()
+    if have:
+        headers["Range"] = f"bytes={have}-"
+    hooks: dict[str, list[Callable[..., None]]] = {
+        "request": [partial(_require_https, dataset, split)]
+    }
+    with (
+        _told(dataset, split),
+        httpx.Client(timeout=_TIMEOUT, follow_redirects=True, event_hooks=hooks) as client,
+        client.stream("GET", split.url, headers=headers) as response,
+    ):
+        if response.status_code == 416:  # All of it is here already.
+            return
+        if response.status_code not in (200, 206):
+            raise InputError(
+                N_("{url} answers with status {status}."),
+                _ELSEWHERE,
+                url=split.url,
+                status=response.status_code,
+                dataset=dataset.name,
+            )
+        if "content-encoding" in response.headers:
+            raise InputError(
+                N_("{url} sends a packed file."), _ELSEWHERE, url=split.url, dataset=dataset.name
+            )
+        with shelf.writing(), open_file(part, "ab") as writer:
+            if response.status_code == 200 or not have:
+                writer.truncate(0)
+                have = 0
+            total = have + int(response.headers.get("content-length") or 0)
+            for chunk in response.iter_raw():
+                have += len(chunk)
+                if max(have, total) > LARGEST:
+                    writer.truncate(0)
+                    raise InputError(
+                        N_("{url} sends more than {most:,} bytes."),
+                        _ELSEWHERE,
+                        url=split.url,
+                        most=LARGEST,
+                        dataset=dataset.name,
+                    )
+                writer.write(chunk)
+                on_progress(split.file, have, max(have, total))
+
+
+def _require_https(dataset: Dataset, split: Split, request: "httpx.Request") -> None:
+    """Refuse a request, or a redirect, to an address without https."""
+    import httpx
+
+    url, declared = request.url, httpx.URL(split.url)
+    # An https address must not lead to this machine.
+    if url.scheme == "https" or (declared.scheme == "http" and url.host in _THIS_MACHINE):
+        return
+    if url == declared:
+        raise UsageError(
+            N_("{url} is no address of https."),
+            N_("Correct the declaration of the dataset."),
+            url=url,
+        )
+    raise InputError(
+        N_("{declared} sends us on to {url}, which is no address of https."),
+        _ELSEWHERE,
+        declared=declared,
+        url=url,
+        dataset=dataset.name,
+    )
+
+
+@contextmanager
+def _told(dataset: Dataset, split: Split) -> Iterator[None]:
+    import httpx
+
+    try:
+        yield
+    # A proxy of the environment may need a missing package.
+    except (httpx.HTTPError, httpx.InvalidURL, ValueError, ImportError) as error:
+        raise InputError(
+            N_("{url} cannot be fetched ({problem})."),
+            N_(
+                "Check the network and try again. Without a network, fetch it on another machine "
+                "and bring it in from a folder: localrag data add {dataset} FOLDER"
+            ),
+            url=split.url,
+            problem=str(error) or type(error).__name__,
+            dataset=dataset.name,
+        ) from error

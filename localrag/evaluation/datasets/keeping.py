@@ -50,26 +50,18 @@ _RECEIVED = TypeAdapter(dict[str, Received])
 
 
 @dataclass(frozen=True, slots=True)
-class Shelf:
+class DatasetFolder:
     """The folder of one dataset. It may be missing."""
 
     folder: Path
 
     @classmethod
-    def of(cls, workspace: Workspace, name: str) -> "Shelf":
-        """The folder of a dataset by name.
-
-        Raises:
-            UsageError: the name is not valid for a folder or a corpus.
-        """
+    def of(cls, workspace: Workspace, name: str) -> "DatasetFolder":
+        """The folder of a dataset by name. Raises `UsageError`."""
         return cls(workspace.datasets / workspace.corpus(name).name)
 
     def received(self) -> dict[str, Received]:
-        """Records of received files, by path in the folder.
-
-        Raises:
-            WorkspaceError: the record is damaged.
-        """
+        """Records of received files, by path in the folder. Raises `WorkspaceError`."""
         path = self.folder / _RECORD
         try:
             return _RECEIVED.validate_json(path.read_bytes())
@@ -84,11 +76,7 @@ class Shelf:
             ) from error
 
     def land(self, file: str, content: bytes, source: str) -> bool:
-        """Write a file and flush it to the disk; returns whether anything changed.
-
-        Raises:
-            StorageError: it cannot be written. The earlier file is unchanged.
-        """
+        """Write a file and flush it to the disk; returns whether anything changed."""
         target = self.folder / file
         # A path need not be Unicode; the record is.
         readable = source.encode(errors="backslashreplace").decode()
@@ -106,12 +94,7 @@ class Shelf:
         return True
 
     def held(self) -> AbstractContextManager[None]:
-        """Hold the right to write the folder; the system frees it when the process ends.
-
-        Raises:
-            BusyError: another process holds it.
-            StorageError: the folder cannot be written.
-        """
+        """Hold the right to write the folder; the system frees it when the process ends."""
         busy = BusyError(
             N_("Another process is bringing in the dataset {folder!r}."),
             N_("Wait until it has finished, then try again."),
@@ -129,17 +112,10 @@ class Shelf:
 
 
 def content_of(path: Path) -> bytes:
-    """The bytes of a file of questions.
-
-    Raises:
-        NotFoundError: it does not exist.
-        InputError: it is not a file, too large, or unreadable.
-    """
+    """The bytes of a file of questions. Raises `NotFoundError` or `InputError`."""
     try:
         if not path.exists():
-            raise NotFoundError(
-                N_("There is no file {path}."), N_("Check the spelling."), path=path
-            )
+            raise no_file(path)
         if not path.is_file():
             raise InputError(N_("{path} is no file."), N_("Name a file."), path=path)
         size = path.stat().st_size
@@ -153,12 +129,22 @@ def content_of(path: Path) -> bytes:
             )
         return path.read_bytes()
     except OSError as error:
-        raise InputError(
-            N_("{path} cannot be read ({problem})."),
-            N_("Check its permissions."),
-            path=path,
-            problem=error,
-        ) from error
+        raise unreadable(path, error) from error
+
+
+def no_file(path: Path) -> NotFoundError:
+    """The error for a missing file."""
+    return NotFoundError(N_("There is no file {path}."), N_("Check the spelling."), path=path)
+
+
+def unreadable(path: Path, problem: OSError) -> InputError:
+    """The error for a file that the system cannot read."""
+    return InputError(
+        N_("{path} cannot be read ({problem})."),
+        N_("Check the path and its permissions."),
+        path=path,
+        problem=problem,
+    )
 
 
 def digest(content: bytes) -> str:
@@ -173,19 +159,7 @@ UNDECLARED = N_("{path} has the SHA-256 {found}, but the declaration of {dataset
 def require_hash(
     path: str, content: bytes, expected: str, dataset: str, refused: str, cure: str
 ) -> None:
-    """Compare a file with its expected hash; an empty hash allows any file.
-
-    Args:
-        path: of the file, for the message.
-        content: the whole file.
-        expected: the hash.
-        dataset: its name, for the message.
-        refused: the message, with path, dataset and both hashes.
-        cure: a second message, with the dataset.
-
-    Raises:
-        InputError: the hash differs.
-    """
+    """Compare a file with its expected hash; an empty hash allows any file. Raises `InputError`."""
     found = digest(content)
     if expected and found != expected:
         raise InputError(refused, cure, path=path, found=found, expected=expected, dataset=dataset)

@@ -1,33 +1,41 @@
-"""Find datasets by name or path; read and check their questions."""
+"""Find datasets by name or path; read their declarations (TOML), and check their questions."""
 
 import difflib
+import functools
 import re
-from collections.abc import Iterable, Iterator
+import tomllib
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import replace
 from functools import partial
-from pathlib import Path
-from typing import NamedTuple
+from pathlib import Path, PurePosixPath
+from typing import Annotated, NamedTuple
+
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 
 from localrag.corpus.readers.json_files import CLAIM_OF, STORE
 from localrag.corpus.store import CorpusStore
 from localrag.corpus.types import LawRow
 from localrag.corpus.workspace import Workspace
 from localrag.errors import InputError, NotFoundError, UsageError
-from localrag.evaluation.datasets.declarations import declared, read_declaration
 from localrag.evaluation.datasets.keeping import (
     DECLARATION,
+    PASSING,
+    RESERVED,
     UNDECLARED,
-    Shelf,
+    DatasetFolder,
     content_of,
     digest,
+    no_file,
     require_hash,
+    unreadable,
 )
-from localrag.evaluation.datasets.readers import Sources, read
+from localrag.evaluation.datasets.readers import READERS, Sources, read
 from localrag.evaluation.datasets.readers.entries import Stored, Titled
+from localrag.evaluation.measures import MEASURES
 from localrag.evaluation.recall import excerpted_law
-from localrag.evaluation.types import ANSWERABLE, Dataset, Question, Questions, Split
-from localrag.language import N_
+from localrag.evaluation.types import ANSWERABLE, CONTAINS, Dataset, Question, Questions, Split
+from localrag.language import N_, _
 from localrag.law.names import LawNames
 from localrag.search.types import Filters
 from localrag_indexes.analysis.normalize import without_blanks
@@ -57,10 +65,7 @@ def parts_of_corpus(dataset: Dataset) -> list[str]:
 
 
 def known(workspace: Workspace) -> list[Dataset]:
-    """Datasets by name: first localrag's, then the user's.
-
-    `damaged` reports invalid declarations.
-    """
+    """Datasets by name: first localrag's, then the user's. `damaged` reports invalid ones."""
     own = (one for one in _own(workspace) if isinstance(one, Dataset))
     return [*declared().values(), *own]
 
@@ -74,7 +79,7 @@ def _own(workspace: Workspace) -> Iterator[Dataset | InputError]:
     for path in sorted(workspace.datasets.glob(f"*/{DECLARATION}")):
         # Skip folders with an invalid name, such as copies made by hand.
         with suppress(UsageError):
-            name = Shelf.of(workspace, path.parent.name).folder.name
+            name = DatasetFolder.of(workspace, path.parent.name).folder.name
             try:
                 yield read_declaration(path, name)
             except InputError as problem:
@@ -82,17 +87,9 @@ def _own(workspace: Workspace) -> Iterator[Dataset | InputError]:
 
 
 def find(workspace: Workspace, name_or_path: str) -> FoundDataset:
-    """Find a dataset.
+    """Find a dataset by its name, or by the path of a declaration or of a file of questions.
 
-    Args:
-        workspace: holds the files of datasets with a name.
-        name_or_path: a name; the path of a declaration (``.toml``) with its files beside it; or the
-            path of a file of questions (`readers.choices`).
-
-    Raises:
-        NotFoundError: there is none.
-        InputError: the declaration is invalid, or the file holds no questions in JSON.
-        UsageError: the name is invalid.
+    A declaration (``.toml``) has its files beside it. Questions are read by `readers.choices`.
     """
     path = _path(name_or_path)
     if path.suffix.lower() == ".toml":
@@ -100,7 +97,7 @@ def find(workspace: Workspace, name_or_path: str) -> FoundDataset:
     if path.suffix.lower() in _TABLES:
         return FoundDataset(_undeclared(path), path.parent)
     _refuse_sheet(path)
-    shelf = Shelf.of(workspace, name_or_path)
+    shelf = DatasetFolder.of(workspace, name_or_path)
     if name_or_path in declared():
         return FoundDataset(declared()[name_or_path], shelf.folder)
     if (shelf.folder / DECLARATION).is_file():
@@ -121,36 +118,20 @@ def find(workspace: Workspace, name_or_path: str) -> FoundDataset:
 def load(
     workspace: Workspace,
     name_or_path: str,
-    split: str = "",
+    split: str = "",  # a name; by default the first split present
     file: Path | None = None,
     *,
     corpus: str = "",
     own_documents: bool = False,
     unanswerable: bool = False,
     gold_alone: bool = False,
-    limit: int = 0,
+    limit: int = 0,  # questions from the first, variants included; 0 for all
 ) -> Questions:
     """Read the questions of a dataset.
 
-    Args:
-        workspace: holds the dataset.
-        name_or_path: as in `find`.
-        split: a name; by default the first split present.
-        file: questions to read instead, in the format of the dataset. They are the user's own,
-            unless the hash is that of a split.
-        corpus: for ids of laws and documents in gold places; by default the one of the dataset.
-        own_documents: ask each question of its own documents only.
-        unanswerable: add to each question a variant without its supporting documents. Implies
-            `own_documents`.
-        gold_alone: accept questions without options, for their gold places.
-        limit: questions from the first, variants included; 0 for all.
-
-    Raises:
-        NotFoundError: the dataset, the file or documents of the questions are missing.
-        InputError: the file differs from its declaration or record, or a question is unusable;
-            names every defect.
-        UsageError: the split does not exist, or the questions have no or no supporting documents.
-        WorkspaceError: the record of received files is damaged.
+    A `file` of questions replaces the split. They are the user's own, unless a split has this hash.
+    `corpus` gives the ids in gold places, by default the one of the dataset. An `InputError`
+    names every defect.
     """
     dataset, folder = find(workspace, name_or_path)
     own_documents = own_documents or unanswerable
@@ -179,20 +160,7 @@ def load(
     questions = tuple(_first(questions, limit, unanswerable=unanswerable))
     lacking = [title for one in questions for title in known.lacking.get(one.id, ())]
     if lacking:
-        raise NotFoundError(
-            N_(
-                "The corpus {corpus!r} does not have {n:,} of the paragraphs of the "
-                "questions, such as one of {title!r}."
-            ),
-            N_(
-                "Add them: localrag add {file} --corpus {corpus}, then: localrag index --corpus "
-                "{corpus}"
-            ),
-            corpus=searched,
-            n=len(lacking),
-            title=lacking[0],
-            file=file,
-        )
+        raise _without_paragraphs(searched, lacking, file)
     if own_documents and not all(one.query.filters.documents for one in questions):
         raise UsageError(
             N_("The questions of {dataset} come without documents of their own."),
@@ -206,8 +174,25 @@ def load(
     return Questions(dataset, name, digest(content), questions, own, own_documents, unanswerable)
 
 
+def _without_paragraphs(corpus: str, titles: Sequence[str], file: Path) -> NotFoundError:
+    return NotFoundError(
+        N_(
+            "The corpus {corpus!r} does not have {n:,} of the paragraphs of the "
+            "questions, such as one of {title!r}."
+        ),
+        N_(
+            "Add them: localrag add {file} --corpus {corpus}, then: localrag index --corpus "
+            "{corpus}"
+        ),
+        corpus=corpus,
+        n=len(titles),
+        title=titles[0],
+        file=file,
+    )
+
+
 def _first(questions: Iterable[Question], limit: int, *, unanswerable: bool) -> Iterator[Question]:
-    """The first questions, with a limit that counts variants; 0 for all."""
+    """The first questions, with a limit including variants; 0 for all."""
     left = limit
     for question in questions:
         yield question
@@ -292,7 +277,7 @@ def _require_unchanged(
 ) -> None:
     path = str(folder / split.file)
     require_hash(path, content, split.sha256, dataset.name, UNDECLARED, _AGAIN)
-    arrival = Shelf(folder).received().get(split.file) if recorded else None
+    arrival = DatasetFolder(folder).received().get(split.file) if recorded else None
     if arrival:
         require_hash(path, content, arrival.sha256, dataset.name, _UNRECORDED, _AGAIN)
 
@@ -327,7 +312,7 @@ def _undeclared(path: Path) -> Dataset:
     except OSError:  # A name too long to be one, a folder that may not be looked into.
         there = False
     if not there:
-        raise NotFoundError(N_("There is no file {path}."), N_("Check the spelling."), path=path)
+        raise no_file(path)
     split = Split(path.name, path.name)
     name = _plain(path.stem)
     return Dataset(name, path.name, "a file of its own", "not stated", "choices", (split,))
@@ -347,7 +332,6 @@ def _of_own_questions(dataset: Dataset, file: str, sha256: str) -> Dataset:
 
 @contextmanager
 def _opened(workspace: Workspace, corpus: str) -> Iterator[CorpusStore | None]:
-    """The store of a corpus; None if it does not exist."""
     place = workspace.corpus(corpus).store if corpus else None
     if place is None or not place.exists():
         yield None
@@ -357,7 +341,6 @@ def _opened(workspace: Workspace, corpus: str) -> Iterator[CorpusStore | None]:
 
 
 def _law_names(workspace: Workspace, corpus: str) -> LawNames | None:
-    """Names of the laws in a corpus, and of its excerpts."""
     with _opened(workspace, corpus) as store:
         if store is None:
             return None
@@ -369,13 +352,6 @@ def _law_names(workspace: Workspace, corpus: str) -> LawNames | None:
 
 
 def _titled(workspace: Workspace, corpus: str, *, every_text: bool) -> Titled:
-    """Documents of a corpus outside laws.
-
-    Args:
-        workspace: holds the corpus.
-        corpus: its name; may be "".
-        every_text: include texts even for unique titles.
-    """
     ids: dict[str, list[str]] = {}
     with _opened(workspace, corpus) as store:
         if store is None:
@@ -408,14 +384,133 @@ def _excerpted(store: CorpusStore) -> Iterator[tuple[str, str]]:
 
 
 def require_own_name(dataset: Dataset) -> None:
-    """Refuse a user's declaration with the name of a dataset of localrag.
-
-    Raises:
-        InputError: the name is taken.
-    """
+    """Refuse a user's declaration with the name of a dataset of localrag. Raises `InputError`."""
     if dataset.name in declared():
         raise InputError(
             N_("{dataset} is the name of a dataset that localrag declares."),
             N_("Give the declaration another file name."),
             dataset=dataset.name,
         )
+
+
+_FOLDER = Path(__file__).with_name("declared")
+_LARGEST = 1_000_000
+_SHOWN = 10
+
+
+def _inside(path: str) -> str:
+    plain = PurePosixPath(path)
+    if not plain.parts or plain.is_absolute() or ".." in plain.parts or set("\\:\0") & set(path):
+        raise ValueError("is no path inside the folder of the data")
+    return str(plain)
+
+
+def _unreserved(path: str) -> str:
+    # Some file systems ignore case.
+    plain = path.casefold()
+    if PurePosixPath(plain).parts[0] in RESERVED or plain.endswith(PASSING):
+        raise ValueError(
+            f"is a name that localrag uses itself ({', '.join((*RESERVED, *PASSING))})"
+        )
+    return path
+
+
+_Sentence = Annotated[str, Field(min_length=1, max_length=1_000)]
+_InnerPath = Annotated[str, AfterValidator(_inside)]
+_OwnPath = Annotated[_InnerPath, AfterValidator(_unreserved)]
+
+
+class _Table(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class _Split(_Table):
+    name: str = Field(pattern=r"^[\w-]{1,64}$")
+    file: _OwnPath
+    sha256: str = Field("", pattern=r"^([0-9a-f]{64})?$")
+    url: str = Field("", pattern=r"^(https?://\S+)?$")
+
+
+class _Published(_Table):
+    score: float = Field(ge=0, le=1)
+    n: int = Field(0, ge=0)
+    conditions: str
+    source: str
+
+
+class _Declaration(_Table):
+    title: str
+    source: str
+    licence: str
+    reader: str
+    splits: Sequence[_Split] = Field(min_length=1)
+    corpus: Sequence[_OwnPath] = ()
+    excerpts: Sequence[_InnerPath] = ()
+    hints: Mapping[str, str] = {}
+    caveats: Sequence[_Sentence] = ()
+    measure: str = CONTAINS
+    synonyms: Sequence[_OwnPath] = ()
+    published: Mapping[str, Sequence[_Published]] = {}
+
+
+_DATASET = TypeAdapter(Dataset)
+
+
+@functools.cache
+def declared() -> Mapping[str, Dataset]:
+    """Datasets that come with localrag, by name."""
+    return {path.stem: read_declaration(path) for path in sorted(_FOLDER.glob("*.toml"))}
+
+
+def read_declaration(path: Path, name: str = "") -> Dataset:
+    """Read the declaration of a dataset, by default named like the file; reports every fault."""
+    try:
+        with path.open("rb") as file:
+            content = file.read(_LARGEST)
+        table = tomllib.loads(content.decode())
+        read = _Declaration.model_validate(table)
+    except OSError as error:
+        raise unreadable(path, error) from error
+    except ValidationError as error:
+        faults = [f"{'.'.join(map(str, fault['loc']))}: {fault['msg']}" for fault in error.errors()]
+        raise _invalid(path, faults) from error
+    except (ValueError, RecursionError) as error:
+        raise _invalid(path, [str(error) or "it is nested too deeply"]) from error
+    if faults := _contradictions(read):
+        raise _invalid(path, faults)
+    return _DATASET.validate_python({"name": name or path.stem, **read.model_dump()})
+
+
+def _contradictions(read: _Declaration) -> list[str]:
+    faults = []
+    if read.reader not in READERS:
+        faults.append(f"reader: there is {', '.join(READERS)}, and no {read.reader!r}")
+    if read.measure not in MEASURES:
+        faults.append(f"measure: there is {', '.join(MEASURES)}, and no {read.measure!r}")
+    for what, values in (
+        ("splits: the name", [split.name for split in read.splits]),
+        ("splits: the file", [split.file for split in read.splits]),
+        # Files are kept under this name.
+        ("excerpts: the name", [PurePosixPath(path).stem for path in read.excerpts]),
+    ):
+        faults += [
+            f"{what} {value!r} stands twice"
+            for value in sorted(set(values))
+            if values.count(value) > 1
+        ]
+    return faults
+
+
+def _invalid(path: Path, faults: Sequence[str]) -> InputError:
+    left = len(faults) - _SHOWN
+    more = _("; and {n:,} more").format(n=left) if left > 0 else ""
+    return InputError(
+        N_("{path} declares no dataset: {faults}{more}."),
+        N_(
+            "Compare it with a declaration that comes with localrag: localrag "
+            "data show lawqa --json"
+        ),
+        path=path,
+        faults="; ".join(faults[:_SHOWN]),
+        more=more,
+    )

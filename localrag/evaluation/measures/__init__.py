@@ -5,9 +5,9 @@ from pathlib import Path
 
 from localrag.corpus.types import Triple
 from localrag.evaluation.measures import answers, averitec, collection, jemhopqa, multihop
-from localrag.evaluation.types import CLAIMS, Measure, Question, Verdict
+from localrag.evaluation.types import CLAIMS, AnswerVerdict, Measure, Question
 
-__all__ = ["MEASURES", "Measure", "Verdict"]
+__all__ = ["MEASURES", "AnswerVerdict", "Measure"]
 
 
 def _contains(answer: str, derivation: Sequence[Triple], question: Question) -> Mapping[str, float]:

@@ -30,18 +30,12 @@ def normalised(text: str) -> str:
 
 
 def folded(text: str) -> str:
-    """`normalised` in NFKC and one case, without blanks.
-
-    A text entirely in brackets keeps its content.
-    """
+    """`normalised` in NFKC and one case, without blanks; a text in brackets keeps its content."""
     return without_blanks(normalised(text) or text)
 
 
 def exact(answer: str, gold: str) -> float:
-    """1 if answer and right answer are equal after `normalised`, else 0; 0 for an empty answer.
-
-    Source: aiishii/JEMHopQA, evaluate.py (answer EM).
-    """
+    """1 if equal after `normalised`, else 0; 0 for an empty answer (JEMHopQA, answer EM)."""
     return float(bool(answer) and normalised(answer) == normalised(gold))
 
 

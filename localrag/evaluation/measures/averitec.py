@@ -46,12 +46,8 @@ _LEXNAMES = 45
 class Meteor:
     """Similarity of texts, 0 to 1; for one thread at a time.
 
-    Attributes:
-        notes: versions used, and parts that are missing.
-
-    Args:
-        wordnet: returns senses of words; None matches only words and stems.
-        punkt: whether NLTK splits sentences; otherwise localrag does.
+    `notes` are the versions used, and missing parts. Without `wordnet` only words and stems match.
+    Without `punkt` localrag splits the sentences.
     """
 
     def __init__(self, wordnet: "WordNetCorpusReader | None", *, punkt: bool) -> None:
@@ -135,8 +131,6 @@ def _opened(root: Any) -> "WordNetCorpusReader":
     from nltk.corpus.reader.wordnet import WordNetCorpusReader
 
     class Senses(WordNetCorpusReader):  # type: ignore[misc]
-        """WordNet without other languages and without names of its files."""
-
         def open(self, file: str) -> IO[str]:
             """Read a file at once; NLTK would keep it open."""
             if file == "lexnames":
@@ -174,14 +168,8 @@ def measure(
 ) -> Mapping[str, float]:
     """Figures of one verdict, 0 to 1 each.
 
-    Args:
-        meteor: compares evidence; None if it is missing.
-        checked: result for the claim; None without a verdict.
-        question: the claim.
-
-    Returns:
-        ``accuracy`` of the label. With METEOR also ``Q`` (questions), ``Q+A`` (with evidence) and
-        ``accuracy@λ`` for each of `LEVELS`.
+    ``accuracy`` of the label; with METEOR also ``Q`` (questions), ``Q+A`` (with evidence) and
+    ``accuracy@λ`` for each of `LEVELS`.
     """
     right = float(checked is not None and checked.veracity == question.answer)
     figures = {"accuracy": right}

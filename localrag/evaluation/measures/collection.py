@@ -30,10 +30,8 @@ def measure(
 ) -> Mapping[str, float]:
     """Figures of one answer, 0 to 1 each; 0 without a statement.
 
-    Returns:
-        ``carried``: share of statements with a verified citation that contains them. ``aspects``,
-        ``documents``: share of aspects, and of their documents, cited by such a statement. ``new``:
-        share of statements not made before (one minus redundancy).
+    ``carried`` is the share of statements contained in a verified citation. ``aspects``
+    and ``documents`` are the shares cited by such a statement. ``new`` is one minus redundancy.
     """
     if not claims:
         return _NONE

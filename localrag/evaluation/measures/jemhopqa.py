@@ -19,8 +19,9 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from localrag.corpus.types import Triple
 from localrag.errors import InputError
+from localrag.evaluation.datasets.keeping import unreadable
 from localrag.evaluation.measures.answers import char_f1, exact, folded, normalised
-from localrag.evaluation.types import Measure, Question, Verdict
+from localrag.evaluation.types import AnswerVerdict, Measure, Question
 from localrag.language import N_
 from localrag.text.facts import Fact, FactKind
 
@@ -40,9 +41,6 @@ def read_synonyms(paths: Sequence[Path]) -> Synonyms:
 
     A word in several groups has the synonyms of all. These are the rules of chikkarpy, which needs
     binary dictionaries.
-
-    Raises:
-        InputError: a file cannot be read, or a line has no word.
     """
     return ChainMap(*(_read(path) for path in reversed(paths)))
 
@@ -59,12 +57,7 @@ def _read(path: Path) -> dict[str, frozenset[str]]:
                 if fields[_EXPANSION] != _NEVER:
                     groups[fields[_GROUP]].setdefault(fields[_WORD], fields[_EXPANSION])
     except OSError as error:
-        raise InputError(
-            N_("{path} cannot be read ({problem})."),
-            N_("Check the path and its permissions."),
-            path=path,
-            problem=error,
-        ) from error
+        raise unreadable(path, error) from error
     except UnicodeDecodeError as error:
         raise _invalid(path, "it is not UTF-8") from error
     except csv.Error as error:
@@ -102,22 +95,14 @@ Word = frozenset[str]
 
 
 class Dictionary(NamedTuple):
-    """An installed dictionary of Sudachi.
+    """An installed dictionary of Sudachi."""
 
-    Attributes:
-        name: "full", "core".
-    """
-
-    name: str
+    name: str  # "full", "core"
     version: str
 
 
 def installed_dictionary() -> Dictionary | None:
-    """The dictionary for word segmentation: the official one, else the smaller one.
-
-    Returns:
-        None if a package is missing.
-    """
+    """The official dictionary for word segmentation, else the smaller one; None without any."""
     try:
         for package in _PACKAGES:
             importlib.import_module(package)
@@ -143,12 +128,8 @@ class Similarity:
     Source: aiishii/JEMHopQA, evaluate.py, `editdist`, after R4C (Inoue et al., 2020). A prediction
     ``Yes`` or ``No`` in this spelling is unlike any text, even YES, as in the script. The script
     allows 26 different words in two texts; here they are unlimited. Texts above 12,000 characters
-    are segmented in pieces.
-
-    Args:
-        dictionary: from `installed_dictionary`.
-        synonyms: from `read_synonyms`; the script uses those of Sudachi and
-            ``sample_user_dic.txt``.
+    are segmented in pieces. `synonyms`: from `read_synonyms`; the script uses those of Sudachi and
+    ``sample_user_dic.txt``.
     """
 
     def __init__(
@@ -217,14 +198,7 @@ if TYPE_CHECKING:
 
 
 def opened(synonyms: Sequence[Path] = ()) -> Measure:
-    """The measure with the installed packages.
-
-    Args:
-        synonyms: dictionaries for the similarity (`read_synonyms`).
-
-    Raises:
-        InputError: a dictionary cannot be read.
-    """
+    """The measure with the installed packages. Raises `InputError`."""
     dictionary = installed_dictionary()
     if dictionary is None:
         note = Fact(FactKind.SIMILARITY_LEFT_OUT, extra=EXTRA)
@@ -243,23 +217,15 @@ def opened(synonyms: Sequence[Path] = ()) -> Measure:
 
 
 def measure(
-    answer: str,
+    answer: str,  # its text; "" scores 0
     derivation: Sequence[Triple],
     question: Question,
-    similarity: Similarity | None,
+    similarity: Similarity | None,  # None if a package is missing
 ) -> Mapping[str, float]:
     """Figures of one answer, 0 to 1 each.
 
-    Args:
-        answer: its text; "" scores 0.
-        derivation: triples in any order.
-        question: with the right ones.
-        similarity: None if a package is missing.
-
-    Returns:
-        ``em`` and ``char_f1`` of the answer; with a similarity also ``similarity`` of the answer
-            and
-        `agreement` of the derivation.
+    ``em`` and ``char_f1`` of the answer; with a similarity also ``similarity`` of the answer and
+    `agreement` of the derivation.
     """
     figures = {"em": exact(answer, question.answer), "char_f1": char_f1(answer, question.answer)}
     if similarity is None:
@@ -272,19 +238,17 @@ def measure(
     }
 
 
-def verdict(answer: str, derivation: Sequence[Triple], question: Question) -> Verdict:
-    """Whether an answer and its derivation are right, by comparison.
+def verdict(answer: str, derivation: Sequence[Triple], question: Question) -> AnswerVerdict:
+    """Whether an answer and its derivation are right, by comparison; the rule is localrag's own.
 
     The answer is right if it is equal after `folded`; NA if nothing is left. The derivation is
     right if it has the subject and each object of every right triple after `folded`. Additional
     triples are allowed, predicates are ignored. Answers in more detail or another notation count as
     wrong, so shares of right ones are lower bounds.
-
-    The rule is localrag's own.
     """
     if not folded(answer):
-        return Verdict.NA
-    return Verdict.of(
+        return AnswerVerdict.NA
+    return AnswerVerdict.of(
         answer=folded(answer) == folded(question.answer),
         derivation=_links(question.derivation) <= _links(derivation),
     )
@@ -313,24 +277,15 @@ def agreement(
     gold: Sequence[Triple],
     similarity: Callable[[str, str], float],
 ) -> Mapping[str, float]:
-    """Precision, recall and F1 of a derivation, 0 to 1 each.
+    """Precision, recall and F1 of a derivation, 0 to 1, as ``entity_f1`` or ``full_recall``.
 
     The similarity of two triples is the mean over subject and object (``entity``), the predicate
     (``relation``) or all three (``full``). Triples with one object each are aligned one to one with
     the highest sum s. Precision is s over predicted triples, recall s over right ones; 0 without
     any.
 
-    Source: aiishii/JEMHopQA, evaluate.py, after R4C (Inoue et al., 2020, section 3), which finds
-    the same optimum by a linear programme.
-
-    Args:
-        predicted: in any order.
-        gold: in any order.
-        similarity: of a predicted and a right text.
-
-    Returns:
-        ``entity_precision``, ``entity_recall``, ``entity_f1``, and the same of ``relation`` and
-        ``full``.
+    Source: aiishii/JEMHopQA, evaluate.py, after R4C (Inoue et al., 2020, section 3). R4C finds the
+    same optimum by a linear programme.
     """
     import numpy as np
 

@@ -28,10 +28,7 @@ def opened(synonyms: Sequence[Path] = ()) -> Measure:
 
 
 def measure(answer: str, derivation: Sequence[Triple], question: Question) -> Mapping[str, float]:
-    """Exact match and F1 of one answer against its most similar right one, 0 to 1 each.
-
-    Without a right answer, "" is right.
-    """
+    """Exact match and F1, 0 to 1, against the most similar right answer; "" if there is none."""
     del derivation
     right = (question.answer, *question.aliases)
     return {
@@ -52,10 +49,7 @@ def exact(answer: str, gold: str) -> float:
 
 
 def word_f1(answer: str, gold: str) -> float:
-    """F1 over the words of two answers after `normalised`, 0 to 1.
-
-    Yes, no and "noanswer" are right as a whole or not at all.
-    """
+    """F1 over the words after `normalised`, 0 to 1; yes, no, "noanswer" count as a whole."""
     mine, theirs = normalised(answer), normalised(gold)
     if mine == theirs or mine in _WHOLE or theirs in _WHOLE:
         return float(mine == theirs)

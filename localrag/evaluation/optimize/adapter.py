@@ -12,11 +12,12 @@ from pydantic import AfterValidator, BaseModel, Field
 
 from localrag.answer.prompts import Language, prompt
 from localrag.errors import ModelUnusable
-from localrag.evaluation.optimize.leakage import Leak, LeakageGuard
-from localrag.evaluation.optimize.spending import Spending, key_of
+from localrag.evaluation.optimize.folder import Spending, key_of
+from localrag.evaluation.optimize.leakage import LeakageGuard
 from localrag.evaluation.optimize.task import FOUND, QueryTask, Shared, as_written
 from localrag.evaluation.optimize.types import (
     Candidate,
+    Leak,
     Objective,
     Proposal,
     RefusedProposals,
@@ -81,15 +82,11 @@ def example_of(question: Question, rollout: Rollout) -> dict[str, Any]:
 
 @dataclass(frozen=True, slots=True)
 class Reflection:
-    """A model that proposes instructions.
-
-    Attributes:
-        seed: of the sampling, with the number of the proposal.
-    """
+    """A model for proposing instructions."""
 
     resources: Shared
     language: Language
-    seed: int
+    seed: int  # of the sampling, with the number of the proposal
     objective: Objective
 
     def messages(self, instruction: str, examples: Sequence[Example]) -> tuple[Message, ...]:
@@ -107,7 +104,7 @@ class Reflection:
         )
 
     def fitting(self, instruction: str, examples: Sequence[Example]) -> Sequence[Example]:
-        """The first examples that fit the context beside the reply; at least one."""
+        """The first examples fitting the context beside the reply; at least one."""
         model = self.resources.model
         kept = list(examples)
         while len(kept) > 1 and (
@@ -117,15 +114,7 @@ class Reflection:
         return kept
 
     def propose(self, messages: Sequence[Message], number: int) -> Proposal:
-        """Ask for an instruction, twice if the reply is malformed.
-
-        Args:
-            messages: the prompt.
-            number: of the proposal; another number is sampled again.
-
-        Raises:
-            ModelUnusable: the model failed.
-        """
+        """Ask for an instruction, twice if the reply is malformed; `number` seeds the sampling."""
         since = perf_counter()
         settings = self.resources.settings.model_copy(
             update={
@@ -169,15 +158,7 @@ class Failed(BaseException):
 
 @dataclass
 class QueryAdapter:
-    """`gepa.core.adapter.GEPAAdapter` for the writer of queries, with GEPA's callbacks.
-
-    Every outcome goes through `Spending`, so none is paid for twice.
-
-    Attributes:
-        on_note: receives notes on what is left out.
-        candidates: scored on all validation questions; the seed first.
-        end: why GEPA was stopped; "" if it was not.
-    """
+    """`gepa.core.adapter.GEPAAdapter` for the writer of queries, with outcomes from `Spending`."""
 
     task: QueryTask
     reflection: Reflection
@@ -185,10 +166,11 @@ class QueryAdapter:
     spending: Spending
     on_candidate: Callable[[int, Candidate, bool], None]
     on_leak: Callable[[Leak], None]
-    on_note: Callable[[Fact], None]
+    on_note: Callable[[Fact], None]  # receives notes on what is left out
+    # scored on all validation questions; the seed first
     candidates: list[Candidate] = field(default_factory=list)
     refused: RefusedProposals = field(default_factory=RefusedProposals)
-    end: str = ""
+    end: str = ""  # why GEPA was stopped; "" if it was not
     _proposals: int = 0
     _tried: set[str] = field(default_factory=set)
     _outcomes: int = 0
@@ -278,7 +260,7 @@ class QueryAdapter:
         self.on_candidate(len(self.candidates) - 1, found, best)
 
     def on_candidate_rejected(self, event: Mapping[str, Any]) -> None:
-        """Count a proposal that did not beat its parent."""
+        """Count a proposal no better than its parent."""
         del event
         self._count(not_better=1)
 

@@ -13,11 +13,11 @@ numbers in English words, and reversed or enciphered text.
 import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from html import unescape
 from unicodedata import normalize as compose
 
 from localrag.answer.prompts import Language, language_of
+from localrag.evaluation.optimize.types import Leak
 from localrag.evaluation.types import Question
 from localrag.law.citations import find_citations
 from localrag.law.names import LawNames
@@ -48,26 +48,10 @@ _HIRAGANA = {katakana: katakana - 0x60 for katakana in range(ord("ァ"), ord("�
 _OFTEN = 6
 
 
-@dataclass(frozen=True, slots=True)
-class Leak:
-    """Wording of a question in a prompt.
-
-    Attributes:
-        question: its id; "" for article numbers.
-        wording: shared letters (small letters and hiragana), or article numbers ("27_36").
-    """
-
-    question: str
-    wording: str
-
-
 class LeakageGuard:
     """Finds wording of questions, options and gold contexts in a prompt.
 
-    Args:
-        questions: for training and validation.
-        seed: the first prompt; its words are allowed.
-        names: names of the laws in the corpus; they are allowed.
+    Words of the first prompt (`seed`) and `names` of laws in the corpus are allowed.
     """
 
     def __init__(self, questions: Iterable[Question], seed: str, names: LawNames) -> None:
@@ -214,7 +198,7 @@ _MARKER = re.compile(r"[ \t]*\(?([0-9]{1,3})[.):、]")
 
 
 def written(text: str) -> list[str]:
-    """Articles that a text cites as statutes do, as in `Locator.article` ("27_36")."""
+    """Articles cited in a text as statutes do, as in `Locator.article` ("27_36")."""
     # Blanks inside a citation would hide its number.
     compact = re.sub(r"\s", "", text)
     return [
@@ -226,7 +210,7 @@ def written(text: str) -> list[str]:
 
 
 def cited(text: str) -> Iterator[str]:
-    """Articles that a text cites in any spelling: with a word for article, or branched."""
+    """Articles cited in a text in any spelling: with a word for article, or branched."""
     plain = _NO_ARTICLE.sub("", _plain(text))
     yield from written(plain)
     for match in _WORDED.finditer(plain):

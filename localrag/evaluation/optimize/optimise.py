@@ -1,4 +1,4 @@
-"""Optimise the prompt that writes queries, with GEPA; resumable, within a budget.
+"""Optimise the prompt for writing queries, with GEPA; resumable, within a budget.
 
 Source: Agrawal et al., "GEPA: Reflective Prompt Evolution Can Outperform Reinforcement Learning",
 2025 (reflective mutation, selection from the Pareto front of the validation questions). Its merge
@@ -25,19 +25,17 @@ from localrag.corpus.workspace import Workspace
 from localrag.errors import UsageError, to_install
 from localrag.evaluation.datasets import loading
 from localrag.evaluation.optimize.adapter import COMPONENT, Failed, QueryAdapter, Reflection
-from localrag.evaluation.optimize.folder import RunFolder
+from localrag.evaluation.optimize.folder import Ended, Outcomes, RunFolder, Spending, key_of
 from localrag.evaluation.optimize.leakage import LeakageGuard
-from localrag.evaluation.optimize.spending import Ended, Outcomes, Spending, key_of
 from localrag.evaluation.optimize.task import QueryTask, Shared, scorable, weight, with_model
 from localrag.evaluation.optimize.types import (
     Accepted,
     Begun,
-    Leaked,
     Listener,
     Objective,
+    OptimisationOutcome,
     OptimisationPlan,
     OptimisationProgress,
-    Outcome,
     Reported,
     Reporting,
     Rollout,
@@ -58,28 +56,19 @@ FEWEST = 4
 
 @dataclass(frozen=True, slots=True)
 class Material:
-    """Questions and first instruction of a run.
-
-    Attributes:
-        unusable: number of questions without what the objective needs.
-    """
+    """Questions and first instruction of a run."""
 
     questions: Questions
     train: list[Question]
     validation: list[Question]
-    unusable: int
+    unusable: int  # number of questions without what the objective needs
     language: Language
     seed: str
     others: list[Question]
 
     @classmethod
     def read(cls, workspace: Workspace, plan: OptimisationPlan, corpus: str) -> "Material":
-        """Read and divide the questions of a plan; their laws are those of a corpus.
-
-        Raises:
-            UsageError: too few can be used, or the calls are too few for them.
-            NotFoundError, InputError: as in `localrag.evaluation.datasets.loading.load`.
-        """
+        """Read and divide the questions of a plan; their laws are those of a corpus."""
         questions = _loaded(workspace, plan, plan.questions, corpus)
         usable = [one for one in questions.questions if scorable(one, plan.objective)]
         train, validation = split(usable, plan.seed, plan.limit)
@@ -127,7 +116,6 @@ class Material:
 def _loaded(
     workspace: Workspace, plan: OptimisationPlan, file: Path | None, corpus: str
 ) -> Questions:
-    """Questions of a plan, or of a file in their format."""
     gold_alone = plan.objective is Objective.RECALL
     return loading.load(
         workspace, plan.dataset, plan.split, file, corpus=corpus, gold_alone=gold_alone
@@ -137,11 +125,6 @@ def _loaded(
 def _others(
     workspace: Workspace, plan: OptimisationPlan, corpus: str, taking_part: Sequence[Question]
 ) -> list[Question]:
-    """The questions of the report.
-
-    Raises:
-        UsageError: one is part of the optimisation, or none can be used.
-    """
     if plan.report is None:
         return []
     marks = {mark(one.query.text, one.query.options) for one in taking_part}
@@ -166,12 +149,7 @@ def split(
     """Divide questions into two disjoint halves, for training and validation.
 
     Each group of questions (the first of `Question.groups`, such as the law) is halved. Equal
-    questions and seed give equal halves.
-
-    Args:
-        questions: with unique ids.
-        seed: of the random choice.
-        limit: number of questions used; 0 for all.
+    questions and seed give equal halves. A `limit` of 0 uses all.
     """
     chosen = sorted(questions, key=lambda question: question.id)
     random.Random(seed).shuffle(chosen)  # noqa: S311 - chance, no secret
@@ -199,28 +177,12 @@ def optimise(
     *,
     restart: bool = False,
     on_event: Listener = ignore,
-) -> Outcome:
+) -> OptimisationOutcome:
     """Optimise the instruction for writing queries, and save the best one.
 
-    A stopped run continues with the same candidates as an unbroken one. More calls or minutes
-    extend a finished run. A prompt edited by hand is replaced only on a restart.
-
-    Args:
-        workspace: keeps the run in ``runs/optimize/<name>`` and the prompt in ``prompts``.
-        corpus: to be searched.
-        config: names the model that writes queries (``chat``).
-        plan: questions, objective and budget.
-        restart: drop the earlier run of this name, and replace its prompt.
-        on_event: receives the events.
-
-    Raises:
-        UsageError: something is missing or contradictory; names the cure.
-        NotFoundError: the dataset, split or corpus does not exist.
-        InputError: a file of questions cannot be read.
-        BusyError: another process has this run.
-        StorageError: the disk is full. Outcomes are kept.
-        WorkspaceError: files of an earlier run, or its prompt, cannot be read.
-        StoreError, IndexUnusable, ModelUnusable: corpus or model cannot be used. Outcomes are kept.
+    A stopped run continues with the same candidates as an unbroken one, and keeps its outcomes
+    after any error. More calls or minutes extend a finished run. A prompt edited by hand is
+    replaced only on a restart.
     """
     if find_spec("gepa") is None:
         raise UsageError(N_("GEPA is not installed."), to_install("optimize"))
@@ -274,8 +236,6 @@ def optimise(
 
 @dataclass
 class _Run:
-    """One start of a run."""
-
     folder: RunFolder
     plan: OptimisationPlan
     material: Material
@@ -284,7 +244,7 @@ class _Run:
     reflecting: MethodResources
     on_event: Listener
     restart: bool
-    outcome: Outcome | None = None
+    outcome: OptimisationOutcome | None = None
     _notes: set[Fact] = field(default_factory=set)
     _end: str = _STOPPED
 
@@ -306,7 +266,7 @@ class _Run:
             ),
             spending=self.spending,
             on_candidate=lambda *found: self.on_event(Accepted(*found)),
-            on_leak=lambda leak: self.on_event(Leaked(leak.question, leak.wording)),
+            on_leak=self.on_event,
             on_note=self._note,
         )
 
@@ -335,14 +295,13 @@ class _Run:
             raise failed.error from failed
 
     def conclude(self) -> None:
-        """Write the report, and save the best prompt."""
         adapter, plan = self.adapter, self.plan
         earlier = self.folder.outcome() if self._end == _STOPPED else None
         # A run stopped among known outcomes has reached less than before.
         if not adapter.candidates or (earlier and earlier.calls > self.spending.calls):
             return
         scores = [candidate.score for candidate in adapter.candidates]
-        self.outcome = Outcome(
+        self.outcome = OptimisationOutcome(
             name=plan.name,
             end=self._end,
             candidates=tuple(adapter.candidates),
@@ -388,7 +347,9 @@ class _Run:
         )
         self.folder.write(self.outcome)
 
-    def _provenance(self, outcome: Outcome, digest: str) -> dict[str, str | int | float | bool]:
+    def _provenance(
+        self, outcome: OptimisationOutcome, digest: str
+    ) -> dict[str, str | int | float | bool]:
         plan, questions = self.plan, self.material.questions
         return {
             "digest": digest,
@@ -439,7 +400,6 @@ class _Run:
 
 
 def _found(questions: Sequence[Question], rollouts: Sequence[Rollout]) -> int:
-    """Number of questions with a gold place among the hits."""
     return sum(
         sum(rollout.missed.values()) < len(question.gold) and not rollout.problem
         for question, rollout in zip(questions, rollouts, strict=True)
@@ -463,19 +423,6 @@ def origin_of(
     """Everything that outcomes depend on, except the budget.
 
     The address of a server is part of it, because it does not reveal the weights of a model.
-
-    Args:
-        workspace: holds the models.
-        corpus: searched by the run.
-        config: with the method of the query.
-        plan: of the run.
-        questions: with the digest of their file.
-        seed: the first instruction.
-
-    Raises:
-        NotFoundError: the corpus does not exist.
-        StoreError: its store cannot be used.
-        ModelUnusable: a model is not installed.
     """
     reflection = plan.reflection or config.chat.model
     return {

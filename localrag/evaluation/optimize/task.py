@@ -1,4 +1,4 @@
-"""The score of a prompt: by the query that it writes, and the hits of this query.
+"""The score of a prompt: by its query, and the hits of this query.
 
 The overlap of a hit with the gold context is min(1, 0.4 legal + 0.4 keyword + 0.2 text), the best
 over the hits. `Overlap` defines the parts.
@@ -51,21 +51,15 @@ _HEADING = re.compile("(?m)^#+ .*$")
 
 @dataclass(frozen=True, slots=True)
 class Overlap:
-    """Parts of the score, 0 to 1 each.
+    """Parts of the score, 0 to 1 each."""
 
-    Attributes:
-        legal: Dice coefficient of the law names and 第〇条, 第〇項, 第〇号 of context and hit, as
-            sets. A hit with many provisions does not raise it.
-        keyword: share of the context's terms in the hit; terms of our analyzer with at least two
-            kanji
-            or kana.
-        text: share of pieces of `PIECE` characters of the context's lines in the hit, without
-            blanks
-            and widths.
-    """
-
+    # Dice coefficient of the law names and 第〇条, 第〇項, 第〇号 of context and hit, as sets. A
+    # hit with many provisions does not raise it
     legal: float = 0.0
+    # share of the context's terms in the hit; terms of our analyzer with at least two kanji or kana
     keyword: float = 0.0
+    # share of pieces of `PIECE` characters of the context's lines in the hit, without blanks and
+    # widths
     text: float = 0.0
 
     @property
@@ -75,12 +69,7 @@ class Overlap:
 
 
 class Coverage:
-    """Everything in a text that the score compares.
-
-    Args:
-        text: a gold context under Markdown headings, or a hit with its header.
-        names: names of the laws in the corpus.
-    """
+    """Everything in a text compared by the score."""
 
     def __init__(self, text: str, names: LawNames) -> None:
         self._text = text
@@ -125,7 +114,7 @@ def _place(match: re.Match[str]) -> str:
 
 
 def _cut(line: str) -> list[str]:
-    """Pieces of full length that cover the line; the last two may overlap."""
+    """Pieces of full length covering the line; the last two may overlap."""
     last = max(len(line) - PIECE, 0)
     return [line[start : start + PIECE] for start in (*range(0, last, PIECE), last)]
 
@@ -189,12 +178,7 @@ class QueryTask:
     objective: Objective
 
     def run(self, instruction: str, question: Question) -> Rollout:
-        """Try a prompt on a question.
-
-        Raises:
-            ModelUnusable: the model failed, regardless of the prompt.
-            IndexUnusable: the index is damaged.
-        """
+        """Try a prompt on a question. Raises `ModelUnusable` or `IndexUnusable`."""
         since = perf_counter()
         prompt = OptimisedPrompt("candidate", instruction)
         toolkit = Toolkit(replace(self.resources, query_prompt=prompt))
@@ -268,14 +252,7 @@ class QueryTask:
 
 
 def gain(places: Sequence[int]) -> float:
-    """Normalised discounted cumulative gain of gold places (nDCG).
-
-    Args:
-        places: rank of each, from 1; 0 if not found.
-
-    Returns:
-        1 if they are the first hits in any order, less for later ones, 0 for none.
-    """
+    """Normalised discounted cumulative gain (nDCG) of ranks from 1; 0 if not found."""
     best = sum(_discount(rank) for rank in range(1, len(places) + 1))
     return sum(map(_discount, places)) / best
 

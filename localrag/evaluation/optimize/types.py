@@ -21,68 +21,44 @@ class Objective(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class OptimisationPlan:
-    """Task and budget of an optimisation.
+    """Task and budget of an optimisation."""
 
-    Attributes:
-        name: of the run and of its prompt.
-        dataset: name of a dataset, or path of a file of questions.
-        split: of the dataset; "" for the first present.
-        questions: a file of questions to read instead, in the format of the dataset.
-        limit: number of questions, chosen by the seed; 0 for all.
-        report: a file of other questions, to compare the built-in and the best instruction; or
-            None.
-        calls: most calls of models, over all starts; a retry may exceed it.
-        minutes: most minutes of work, over all starts.
-        reflection: model that proposes prompts; "" for the writer of queries.
-        seed: of the split and of GEPA's choices.
-    """
-
-    name: str
-    dataset: str
-    split: str = ""
+    name: str  # of the run and of its prompt
+    dataset: str  # name of a dataset, or path of a file of questions
+    split: str = ""  # of the dataset; "" for the first present
+    # a file of questions to read instead, in the format of the dataset
     questions: Path | None = None
-    limit: int = 0
+    limit: int = 0  # number of questions, chosen by the seed; 0 for all
+    # a file of other questions, to compare the built-in and the best instruction; or None
     report: Path | None = None
     objective: Objective = Objective.OVERLAP
-    calls: int = 1_000
-    minutes: float = 480.0
-    reflection: str = ""
-    seed: int = 0
+    calls: int = 1_000  # most calls of models, over all starts; a retry may exceed it
+    minutes: float = 480.0  # most minutes of work, over all starts
+    reflection: str = ""  # model that proposes prompts; "" for the writer of queries
+    seed: int = 0  # of the split and of GEPA's choices
 
 
 @dataclass(frozen=True, slots=True)
 class Rollout:
-    """One prompt on one question.
+    """One prompt on one question."""
 
-    Attributes:
-        query: of the model; "" if its reply stayed malformed.
-        score: 0 to 1.
-        found: headers of the hits, best first.
-        missed: gold places not among the hits, by kind of law; "" for other documents.
-        problem: why there is no query or hit.
-        notes: what a stage left out, switched off or replaced.
-    """
-
-    query: str
-    score: float
+    query: str  # of the model; "" if its reply stayed malformed
+    score: float  # 0 to 1
     parts: Mapping[str, float] = field(default_factory=dict)
-    found: Sequence[str] = ()
+    found: Sequence[str] = ()  # headers of the hits, best first
+    # gold places not among the hits, by kind of law; "" for other documents
     missed: Mapping[str, int] = field(default_factory=dict)
-    problem: str = ""
-    notes: Sequence[Fact] = ()
+    problem: str = ""  # why there is no query or hit
+    notes: Sequence[Fact] = ()  # what a stage left out, switched off or replaced
     calls: int = 0
     seconds: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)
 class Proposal:
-    """A proposal of the reflection model.
+    """A proposal of the reflection model."""
 
-    Attributes:
-        text: the new instruction; "" if the reply stayed malformed.
-    """
-
-    text: str
+    text: str  # the new instruction; "" if the reply stayed malformed
     problem: str = ""
     calls: int = 0
     seconds: float = 0.0
@@ -90,67 +66,46 @@ class Proposal:
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """A prompt scored on all validation questions.
-
-    Attributes:
-        parent: number of its parent; None for the seed.
-    """
+    """A prompt scored on all validation questions."""
 
     text: str
     score: float
-    parent: int | None = None
+    parent: int | None = None  # number of its parent; None for the seed
 
 
 @dataclass(frozen=True, slots=True)
 class RefusedProposals:
-    """Numbers of proposals that became no candidate.
-
-    Attributes:
-        not_better: no better than the parent on its training questions.
-    """
+    """Numbers of proposals that became no candidate."""
 
     malformed: int = 0
     leaking: int = 0
     repeated: int = 0
-    not_better: int = 0
+    not_better: int = 0  # no better than the parent on its training questions
 
 
 @dataclass(frozen=True, slots=True)
 class Reported:
-    """The built-in and the best instruction on other questions.
-
-    Attributes:
-        found: for both, questions with a gold place among the hits.
-    """
+    """The built-in and the best instruction on other questions."""
 
     n: int
-    found: tuple[int, int]
+    found: tuple[int, int]  # for both, questions with a gold place among the hits
     scores: tuple[float, float]
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
-    """Result of an optimisation.
+class OptimisationOutcome:
+    """Result of an optimisation."""
 
-    Attributes:
-        name: of the run and of the prompt.
-        end: "calls", "minutes", "perfect" (nothing to gain), "idle" (nothing new to try) or
-            "stopped".
-        candidates: in the order found; the seed first.
-        best: number of the best; the first of equals.
-        calls, seconds: spent over all starts, without the report.
-        reported: on other questions; None without them.
-    """
-
-    name: str
+    name: str  # of the run and of the prompt
+    # "calls", "minutes", "perfect" (nothing to gain), "idle" (nothing new to try) or "stopped"
     end: str
-    candidates: Sequence[Candidate]
-    best: int
+    candidates: Sequence[Candidate]  # in the order found; the seed first
+    best: int  # number of the best; the first of equals
     validation: int
     refused: RefusedProposals
-    calls: int
+    calls: int  # calls, seconds: spent over all starts, without the report
     seconds: float
-    reported: Reported | None = None
+    reported: Reported | None = None  # on other questions; None without them
 
     @property
     def gain(self) -> float:
@@ -160,37 +115,26 @@ class Outcome:
 
 @dataclass(frozen=True, slots=True)
 class OptimisationProgress:
-    """Progress after a call of a model.
-
-    Attributes:
-        best: score of the best; None before the first.
-        replayed: whether an earlier start had paid for this outcome.
-    """
+    """Progress after a call of a model."""
 
     candidates: int
-    best: float | None
+    best: float | None  # score of the best; None before the first
     calls: int
     seconds: float
     plan: OptimisationPlan
-    replayed: bool
+    replayed: bool  # whether an earlier start had paid for this outcome
 
 
 @dataclass(frozen=True, slots=True)
 class Begun:
-    """A run begins or continues.
-
-    Attributes:
-        unusable: questions without what the objective needs.
-        torn: whether a cut off line was dropped.
-        models: their ids, the writer of queries first.
-    """
+    """A run begins or continues."""
 
     train: int
     validation: int
-    unusable: int
+    unusable: int  # questions without what the objective needs
     known: int
-    torn: bool
-    models: Sequence[str]
+    torn: bool  # whether a cut off line was dropped
+    models: Sequence[str]  # their ids, the writer of queries first
     loaded: int
 
 
@@ -212,12 +156,12 @@ class Reporting:
 
 
 @dataclass(frozen=True, slots=True)
-class Leaked:
-    """A proposal was refused as a leak (`localrag.evaluation.optimize.leakage.Leak`)."""
+class Leak:
+    """Wording of a question in a prompt; as an event, in a refused proposal."""
 
-    question: str
-    wording: str
+    question: str  # its id; "" for article numbers
+    wording: str  # shared letters (small letters and hiragana), or article numbers ("27_36")
 
 
-Event = Begun | OptimisationProgress | Accepted | Leaked | Reporting | Fact
+Event = Begun | OptimisationProgress | Accepted | Leak | Reporting | Fact
 Listener = Callable[[Event], None]

@@ -22,30 +22,20 @@ NONE = ""
 
 @dataclass(frozen=True, slots=True)
 class LabelFigures:
-    """Figures of one label.
-
-    Attributes:
-        recall: share of its claims with this verdict; None without a claim.
-        precision: share of verdicts that are right; None without a verdict.
-        f1: harmonic mean of both; 0 if undefined.
-    """
+    """Figures of one label."""
 
     claims: int
     given: int
-    recall: Estimate | None
-    precision: Estimate | None
-    f1: float
+    recall: Estimate | None  # share of its claims with this verdict; None without a claim
+    precision: Estimate | None  # share of verdicts that are right; None without a verdict
+    f1: float  # harmonic mean of both; 0 if undefined
 
 
 @dataclass(frozen=True, slots=True)
 class Verdicts:
-    """Verdicts of an entry against the right ones.
+    """Verdicts of an entry against the right ones."""
 
-    Attributes:
-        counts: claims by right label and given one (`NONE` for none).
-    """
-
-    counts: Mapping[str, Mapping[str, int]]
+    counts: Mapping[str, Mapping[str, int]]  # claims by right label and given one (`NONE` for none)
     labels: Mapping[str, LabelFigures]
 
     @property

@@ -27,7 +27,7 @@ class Emphasised(str):
 
 
 class Markdown(str):
-    """Text that is already Markdown."""
+    """Text already in Markdown."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +38,7 @@ class ReportText:
 
 
 @dataclass(frozen=True, slots=True)
-class Items:
+class ReportItems:
     """A list of sentences."""
 
     texts: Sequence[str]
@@ -61,20 +61,16 @@ class Picture:
     about: str
 
 
-Block = ReportText | Items | Table | Picture
+Block = ReportText | ReportItems | Table | Picture
 
 
 @dataclass(frozen=True, slots=True)
 class ReportSection:
-    """Blocks under a heading.
-
-    Attributes:
-        level: of the heading, from 1.
-    """
+    """Blocks under a heading."""
 
     title: str
     blocks: Sequence[Block]
-    level: int = 2
+    level: int = 2  # of the heading, from 1
 
 
 def markdown(sections: Iterable[ReportSection]) -> str:
@@ -104,10 +100,7 @@ def _kind(block: Block) -> str:
 
 
 def plain(text: str) -> str:
-    """Text on one line, with Markdown escaped for the inside of a line or cell.
-
-    Put a word before it: a line could still begin like a list or heading.
-    """
+    """Text on one line, Markdown escaped for a cell; in a line, put a word before it."""
     if isinstance(text, Markdown):
         return text
     escaped = _MARKUP.sub(r"\\\g<0>", one_line(text))

@@ -8,13 +8,15 @@ from typing import NamedTuple, TypeVar
 
 from localrag.evaluation.report.claims import Verdicts, always, commonest, verdicts
 from localrag.evaluation.report.measured import (
+    AnswerMeasures,
     Answers,
     Baseline,
     Costs,
-    Measured,
-    Note,
+    GoldShown,
     Position,
+    Recall,
     Refusals,
+    TraceNote,
     answers_of,
     apart,
     baselines,
@@ -22,11 +24,13 @@ from localrag.evaluation.report.measured import (
     counts,
     measured,
     positions,
+    recall,
     refusals,
     same_choice,
+    sentences_shown,
+    shown,
 )
 from localrag.evaluation.report.rated import Rated, rated
-from localrag.evaluation.report.retrieved import GoldShown, Recall, recall, sentences_shown, shown
 from localrag.evaluation.statistics import (
     Estimate,
     McNemar,
@@ -46,87 +50,57 @@ _Named = TypeVar("_Named", bound=str)
 
 @dataclass(frozen=True, slots=True)
 class EntryFigures:
-    """Figures of an entry.
-
-    Attributes:
-        score: None without questions.
-        by_group: scores by name of a group ("law", "kind", "polarity") and value.
-        by_order: score in each order of options.
-        positions: how often each was chosen; empty without options.
-        same_choice: share of questions with the same choice in every order; None for one order.
-        shown: share of gold places shown to a model; None if unknown.
-        costs: None without questions.
-        notes: notes of the traces, and their number of answers.
-        published: figures of others for this method.
-        measured: figures of answers in free text; None for choices.
-        apart: the same by group and value, for those in `APART`.
-        refusals: of answerable (yes) and unanswerable questions (no); may be empty.
-        judging: cost of a verdict; None without a judge.
-        verdicts: on claims; None for other questions.
-    """
+    """Figures of an entry."""
 
     name: str
     method: str
-    score: Estimate | None
+    score: Estimate | None  # None without questions
+    # scores by name of a group ("law", "kind", "polarity") and value
     by_group: Mapping[str, Mapping[str, Estimate]]
-    by_order: Sequence[Estimate]
-    positions: Sequence[Position]
+    by_order: Sequence[Estimate]  # score in each order of options
+    positions: Sequence[Position]  # how often each was chosen; empty without options
+    # share of questions with the same choice in every order; None for one order
     same_choice: Estimate | None
     recall: Mapping[str, Recall]
-    shown: GoldShown | None
+    shown: GoldShown | None  # share of gold places shown to a model; None if unknown
     sentences_shown: GoldShown | None
-    costs: Costs | None
+    costs: Costs | None  # None without questions
     failures: Mapping[str, int]
     causes: Mapping[Cause, int]
-    notes: Sequence[Note]
-    published: Sequence[Published]
-    measured: Measured | None
-    apart: Mapping[str, Mapping[str, Measured]]
+    notes: Sequence[TraceNote]  # notes of the traces, and their number of answers
+    published: Sequence[Published]  # figures of others for this method
+    measured: AnswerMeasures | None  # figures of answers in free text; None for choices
+    # the same by group and value, for those in `APART`
+    apart: Mapping[str, Mapping[str, AnswerMeasures]]
+    # of answerable (yes) and unanswerable questions (no); may be empty
     refusals: Mapping[str, Refusals]
-    judging: Costs | None
-    verdicts: Verdicts | None
+    judging: Costs | None  # cost of a verdict; None without a judge
+    verdicts: Verdicts | None  # on claims; None for other questions
 
 
 @dataclass(frozen=True, slots=True)
 class Pair:
-    """Two entries on the same questions, or an entry and the best constant verdict.
-
-    Attributes:
-        second: name of an entry or baseline.
-        difference: first minus second over all orders; None without questions.
-        mcnemar: in the order of the dataset; None unless scores are 0 and 1.
-        adjusted: its p after Holm, over all pairs of the report.
-    """
+    """Two entries on the same questions, or an entry and the best constant verdict."""
 
     first: str
-    second: str
-    difference: Estimate | None
-    mcnemar: McNemar | None
-    adjusted: float | None
+    second: str  # name of an entry or baseline
+    difference: Estimate | None  # first minus second over all orders; None without questions
+    mcnemar: McNemar | None  # in the order of the dataset; None unless scores are 0 and 1
+    adjusted: float | None  # its p after Holm, over all pairs of the report
 
 
 @dataclass(frozen=True, slots=True)
 class Figures:
-    """All figures of a report.
-
-    Attributes:
-        baselines: scores of answers that ignore the question.
-        rated: ratings of a judge; None without one.
-    """
+    """All figures of a report."""
 
     entries: Sequence[EntryFigures]
     pairs: Sequence[Pair]
-    baselines: Sequence[Baseline]
-    rated: Rated | None = None
+    baselines: Sequence[Baseline]  # scores of answers that ignore the question
+    rated: Rated | None = None  # ratings of a judge; None without one
 
 
 def figures(evaluation: Evaluation) -> Figures:
-    """Compute the figures of a finished evaluation.
-
-    Raises:
-        InputError: results are incomplete.
-        UsageError: scipy is missing.
-    """
+    """Compute the figures of a finished evaluation. Raises `InputError` or `UsageError`."""
     entries = answers_of(evaluation)
     published = evaluation.questions.dataset.published
     return Figures(
@@ -141,18 +115,12 @@ def figures(evaluation: Evaluation) -> Figures:
 
 
 def compared(first: Answers, second: Answers) -> tuple[Estimate | None, McNemar | None]:
-    """Difference over all orders, and the test in the order of the dataset.
-
-    Both entries have the same questions in the same order.
-    """
+    """Difference over all orders, and the test in the order of the dataset, on equal questions."""
     return _tested(_scored(first), _scored(second))
 
 
 def pairs(entries: Sequence[Answers]) -> list[Pair]:
-    """Compare every two entries, and on claims each with the best constant verdict.
-
-    P-values are adjusted over all pairs.
-    """
+    """Compare every two entries, and claims with the best constant verdict; p adjusted over all."""
     scored = [_scored(answers) for answers in entries]
     compare = list(combinations(scored, 2))
     if entries and (baseline := commonest(entries[0].questions)):
@@ -228,5 +196,4 @@ def _by_order(answers: Answers) -> list[Estimate]:
 
 
 def _counted(names: Iterable[_Named]) -> dict[_Named, int]:
-    """Number of each value, the most frequent first."""
     return dict(sorted(Counter(names).items(), key=lambda item: (-item[1], item[0])))

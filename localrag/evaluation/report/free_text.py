@@ -5,17 +5,16 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from localrag.evaluation.report.document import (
     DASH,
     Block,
-    Items,
     Markdown,
+    ReportItems,
     ReportText,
     Table,
     estimate,
 )
 from localrag.evaluation.report.figures import EntryFigures
-from localrag.evaluation.report.measured import Costs, Measured, Searched
-from localrag.evaluation.report.retrieved import GoldShown
+from localrag.evaluation.report.measured import AnswerMeasures, Costs, GoldShown, Searched
 from localrag.evaluation.statistics import Estimate
-from localrag.evaluation.types import DETERMINISTIC, JUDGE, StageReading, Verdict
+from localrag.evaluation.types import DETERMINISTIC, JUDGE, AnswerVerdict, StageReading
 from localrag.language import N_, _
 
 _MEANINGS = {
@@ -44,11 +43,11 @@ _AT_LEVEL = N_("the verdict is the right one, and Q+A is above {level}")
 
 _PARTS = (("precision", N_("precision")), ("recall", N_("recall")), ("f1", N_("F1")))
 _VERDICTS = {
-    Verdict.TT: N_("answer and derivation right"),
-    Verdict.TF: N_("answer right, derivation wrong"),
-    Verdict.FT: N_("answer wrong, derivation right"),
-    Verdict.FF: N_("both wrong"),
-    Verdict.NA: N_("no answer"),
+    AnswerVerdict.TT: N_("answer and derivation right"),
+    AnswerVerdict.TF: N_("answer right, derivation wrong"),
+    AnswerVerdict.FT: N_("answer wrong, derivation right"),
+    AnswerVerdict.FF: N_("both wrong"),
+    AnswerVerdict.NA: N_("no answer"),
 }
 _SHOWN: Mapping[str, Callable[[EntryFigures], GoldShown | None]] = {
     N_("places"): lambda entry: entry.shown,
@@ -67,7 +66,7 @@ _WITHOUT = {
     StageReading.NOT_FOUND: N_("without: not found"),
 }
 
-_Row = tuple[str, str, Measured]
+_Row = tuple[str, str, AnswerMeasures]
 """A name of an entry, of a group of its questions, and what these come to."""
 
 
@@ -122,7 +121,7 @@ def measures(entries: Sequence[EntryFigures], made_with: Iterable[str]) -> list[
         )
         blocks += [ReportText(_("Derivations, {what}:").format(what=triad)), table]
     said = [*_meanings((*single, *triads)), *made_with]
-    return [*blocks, Items(said)] if said else blocks
+    return [*blocks, ReportItems(said)] if said else blocks
 
 
 def _meanings(figures: Iterable[str]) -> Iterator[str]:
@@ -177,24 +176,25 @@ def refusals(entries: Sequence[EntryFigures]) -> list[Block]:
 def verdicts(
     entries: Sequence[EntryFigures], judges: Sequence[Mapping[str, object]]
 ) -> list[Block]:
-    """Verdicts on answer and derivation, of code and judge side by side.
-
-    Args:
-        entries: of the report.
-        judges: what the verdicts of each depend on.
-    """
+    """Verdicts on answer and derivation, of code and judge side by side."""
     rows = [row for row in _rows(entries) if row[2].verdicts]
     if not rows:
         return []
     blocks: list[Block] = [
         Table(
-            [_("entry"), _("questions"), _("by"), "n", *(verdict.value for verdict in Verdict)],
+            [
+                _("entry"),
+                _("questions"),
+                _("by"),
+                "n",
+                *(verdict.value for verdict in AnswerVerdict),
+            ],
             [
                 [
                     *row[:2],
                     _(words),
                     str(next(iter(shares.values())).n),
-                    *(estimate(shares.get(verdict)) for verdict in Verdict),
+                    *(estimate(shares.get(verdict)) for verdict in AnswerVerdict),
                 ]
                 for row in rows
                 for by, words in _GIVEN_BY.items()
@@ -202,7 +202,7 @@ def verdicts(
             ],
             left=3,
         ),
-        Items(
+        ReportItems(
             [
                 _("{name}: {meaning}.").format(name=verdict.value, meaning=_(means))
                 for verdict, means in _VERDICTS.items()
@@ -239,7 +239,7 @@ def verdicts(
             ],
             left=2,
         ),
-        Items([_("Judged with {what}.").format(what=one) for one in made_with]),
+        ReportItems([_("Judged with {what}.").format(what=one) for one in made_with]),
         *costs(
             _(
                 "For one verdict: means, and the median and 95th percentile of the "
@@ -320,13 +320,7 @@ def shown(entries: Sequence[EntryFigures]) -> list[Block]:
 
 
 def costs(head: str, counted: str, found: Mapping[str, Costs | None]) -> list[Block]:
-    """A table of mean costs, by name of the entry.
-
-    Args:
-        head: title of the figures.
-        counted: head of the column of counts.
-        found: costs by name of the entry.
-    """
+    """A table of mean costs, by name of the entry."""
     rows = [
         [
             name,

@@ -1,9 +1,10 @@
-"""Results of an entry by question, and their measures."""
+"""Results of an entry by question, and their measures; gold places found and shown."""
 
 import math
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from statistics import fmean, median
 from string import Formatter
 
@@ -14,6 +15,7 @@ from localrag.evaluation.types import (
     ANSWERABLE,
     DETERMINISTIC,
     JUDGE,
+    AnswerVerdict,
     Entry,
     Evaluation,
     Question,
@@ -21,11 +23,11 @@ from localrag.evaluation.types import (
     Spent,
     StageReading,
     StageSearch,
-    Verdict,
     in_dataset_order,
 )
 from localrag.language import N_, _
 from localrag.methods.catalogue import LABELS
+from localrag.methods.extractive import EVIDENCE
 from localrag.text.facts import Fact, FactKind
 
 AGAIN = N_("Give the command of the evaluation again: answers that are there are kept.")
@@ -33,15 +35,11 @@ AGAIN = N_("Give the command of the evaluation again: answers that are there are
 
 @dataclass(frozen=True, slots=True)
 class Answers:
-    """All answers of one entry.
-
-    Attributes:
-        questions: in the order of the dataset.
-        by_question: results of each in all orders of options, from 0.
-    """
+    """All answers of one entry."""
 
     entry: Entry
-    questions: tuple[Question, ...]
+    questions: tuple[Question, ...]  # in the order of the dataset
+    # results of each in all orders of options, from 0
     by_question: Mapping[str, tuple[Result, ...]]
 
     def all(self) -> list[Result]:
@@ -62,11 +60,7 @@ class Answers:
 
 
 def answers_of(evaluation: Evaluation) -> list[Answers]:
-    """Group the results of every entry by question.
-
-    Raises:
-        InputError: entries share a name, or results are incomplete.
-    """
+    """Group the results of every entry by question. Raises `InputError`."""
     names = Counter(entry.name for entry in evaluation.entries)
     for name, times in names.items():
         if times > 1:
@@ -127,19 +121,15 @@ def _answers(evaluation: Evaluation, entry: Entry) -> Answers:
 
 @dataclass(frozen=True, slots=True)
 class Costs:
-    """Cost of one answer.
-
-    Attributes:
-        calls, prompt, cached, completion: means of calls (with retries) and tokens.
-        median_seconds, p95_seconds: wall time; the 95th percentile by nearest rank.
-    """
+    """Cost of one answer."""
 
     n: int
-    calls: float
+    calls: float  # calls, prompt, cached, completion: means of calls (with retries) and tokens
     retries: int
     prompt: float
     cached: float
     completion: float
+    # median_seconds, p95_seconds: wall time; the 95th percentile by nearest rank
     median_seconds: float
     p95_seconds: float
 
@@ -167,28 +157,19 @@ CHANCE = "chance"
 
 @dataclass(frozen=True, slots=True)
 class Position:
-    """One position among the options.
-
-    Attributes:
-        right: answers for which it was right.
-    """
+    """One position among the options."""
 
     label: str
     chosen: int
-    right: int
+    right: int  # answers for which it was right
 
 
 @dataclass(frozen=True, slots=True)
 class Baseline:
-    """Score of answers that ignore the question.
+    """Score of answers ignoring the question."""
 
-    Attributes:
-        name: `CHANCE`, or "always a".
-        position: label of the constant choice; "" for chance.
-    """
-
-    name: str
-    position: str
+    name: str  # `CHANCE`, or "always a"
+    position: str  # label of the constant choice; "" for chance
     score: Estimate
 
 
@@ -205,10 +186,7 @@ def positions(answers: Answers) -> list[Position]:
 
 
 def same_choice(answers: Answers) -> Estimate | None:
-    """Share of questions with the same choice in all orders; None for one order or without choices.
-
-    A missing answer counts as another choice.
-    """
+    """Share of questions with the same choice in all orders; a missing answer is another choice."""
     choices = [
         [result.chosen for result in answers.by_question[question.id]]
         for question in answers.questions
@@ -247,15 +225,11 @@ SHARE = 0.05
 
 
 @dataclass(frozen=True, slots=True)
-class Note:
-    """A note in the traces of several answers.
-
-    Attributes:
-        fact: None if the answers differ in its fields. Results keep the exact facts.
-    """
+class TraceNote:
+    """A note in the traces of several answers."""
 
     kind: FactKind
-    fact: Fact | None
+    fact: Fact | None  # None if the answers differ in its fields. Results keep the exact facts
     answers: int
 
     @property
@@ -274,22 +248,16 @@ def _key(fact: Fact) -> str:
     return str(fact) if fact.kind is FactKind.SAID else fact.kind.code
 
 
-def counts(results: Sequence[Result]) -> list[Note]:
+def counts(results: Sequence[Result]) -> list[TraceNote]:
     """Notes in the traces of answers with their number, the most frequent first."""
     facts = [fact for result in results for fact in set(result.notes)]
     answers = Counter(key for result in results for key in set(map(_key, result.notes)))
-    notes = [Note(fact.kind, fact, answers[_key(fact)]) for fact in facts]
+    notes = [TraceNote(fact.kind, fact, answers[_key(fact)]) for fact in facts]
     return sorted(_united(notes), key=lambda note: (-note.answers, note.key))
 
 
-def common(entries: Iterable[tuple[Sequence[Note], int]]) -> list[Note]:
-    """Notes of at least `SHARE` of the answers of an entry, in their order.
-
-    A note on one of several answers is never common.
-
-    Args:
-        entries: for each its `counts`, and its number of answers.
-    """
+def common(entries: Iterable[tuple[Sequence[TraceNote], int]]) -> list[TraceNote]:
+    """Notes of at least `SHARE`, and at least two, of the answers of an entry, in order."""
     held = list(entries)
     keys = {
         note.key
@@ -302,9 +270,9 @@ def common(entries: Iterable[tuple[Sequence[Note], int]]) -> list[Note]:
     ]
 
 
-def _united(notes: Iterable[Note]) -> list[Note]:
+def _united(notes: Iterable[TraceNote]) -> list[TraceNote]:
     """Notes without duplicates; without a fact if two of a kind differ."""
-    found: dict[str, Note] = {}
+    found: dict[str, TraceNote] = {}
     for note in notes:
         before = found.setdefault(note.key, note)
         if before.fact != note.fact:
@@ -327,52 +295,38 @@ APART = (ANSWERABLE, "type", "answer")
 
 @dataclass(frozen=True, slots=True)
 class Searched:
-    """A stage's readings of the hits.
+    """A stage's readings of the hits."""
 
-    Attributes:
-        found: by reading, queries whose hits held the gold triple.
-        of_found, of_missed: shares by reading; may be empty.
-    """
-
-    found: Mapping[StageReading, int]
+    found: Mapping[StageReading, int]  # by reading, queries whose hits held the gold triple
     missed: Mapping[StageReading, int]
     gold: Estimate
+    # of_found, of_missed: shares by reading; may be empty
     of_found: Mapping[StageReading, Estimate]
     of_missed: Mapping[StageReading, Estimate]
 
 
 @dataclass(frozen=True, slots=True)
-class Measured:
-    """Measures of answers to some questions.
-
-    Attributes:
-        figures: of the dataset's measure, by name.
-        not_found: share of questions without a finding.
-        quoted: share of questions with quotations only.
-        answered: score of the others, without failures; may be None.
-        verdicts: share of each verdict, by source.
-        agreement: share of equal verdicts of code and judge.
-        unjudged: answers without a verdict of the judge.
-    """
+class AnswerMeasures:
+    """Measures of answers to some questions."""
 
     n: int
-    figures: Mapping[str, Estimate]
-    not_found: Estimate
-    quoted: Estimate
-    answered: Estimate | None
-    verdicts: Mapping[str, Mapping[str, Estimate]]
-    agreement: Estimate | None
-    unjudged: int
+    figures: Mapping[str, Estimate]  # of the dataset's measure, by name
+    not_found: Estimate  # share of questions without a finding
+    quoted: Estimate  # share of questions with quotations only
+    answered: Estimate | None  # score of the others, without failures; may be None
+    verdicts: Mapping[str, Mapping[str, Estimate]]  # share of each verdict, by source
+    agreement: Estimate | None  # share of equal verdicts of code and judge
+    unjudged: int  # answers without a verdict of the judge
     searched: Mapping[Stage, Searched]
     unsought: int
 
 
-def measured(answers: Answers) -> Measured | None:
+def measured(answers: Answers) -> AnswerMeasures | None:
     """Measures over all questions of an entry; None for choices."""
     return _of([answers.by_question[question.id] for question in answers.questions])
 
 
-def apart(answers: Answers) -> dict[str, dict[str, Measured]]:
+def apart(answers: Answers) -> dict[str, dict[str, AnswerMeasures]]:
     """Measures by group and value, for the groups in `APART`."""
     groups: dict[str, dict[str, list[Sequence[Result]]]] = {}
     for question in answers.questions:
@@ -386,13 +340,13 @@ def apart(answers: Answers) -> dict[str, dict[str, Measured]]:
     }
 
 
-def _of(asked: Sequence[Sequence[Result]]) -> Measured | None:
+def _of(asked: Sequence[Sequence[Result]]) -> AnswerMeasures | None:
     results = [result for results in asked for result in results]
     names = dict.fromkeys(name for result in results for name in result.measures)
     not_found, quoted = (_mean(asked, _has(each)) for each in (Status.NOT_FOUND, Status.QUOTED))
     if not names or not_found is None or quoted is None:
         return None
-    return Measured(
+    return AnswerMeasures(
         n=len(asked),
         figures=_means(asked, {name: _figure(name) for name in names}),
         not_found=not_found,
@@ -401,7 +355,11 @@ def _of(asked: Sequence[Sequence[Result]]) -> Measured | None:
         verdicts={
             by: shares
             for by in (DETERMINISTIC, JUDGE)
-            if (shares := _means(asked, {verdict: _verdict(by, verdict) for verdict in Verdict}))
+            if (
+                shares := _means(
+                    asked, {verdict: _verdict(by, verdict) for verdict in AnswerVerdict}
+                )
+            )
         },
         agreement=_mean(asked, _agreement),
         unjudged=sum(bool(result.unjudged) for result in results),
@@ -412,18 +370,13 @@ def _of(asked: Sequence[Sequence[Result]]) -> Measured | None:
 
 @dataclass(frozen=True, slots=True)
 class Refusals:
-    """Refusals of questions.
-
-    Attributes:
-        refused: share with nothing found, or with an unsupported answer.
-        quoted: share with quotations only.
-    """
+    """Refusals of questions."""
 
     n: int
-    refused: Estimate
+    refused: Estimate  # share with nothing found, or with an unsupported answer
     not_found: Estimate
     unsupported: Estimate
-    quoted: Estimate
+    quoted: Estimate  # share with quotations only
     supported: Estimate
 
 
@@ -499,6 +452,82 @@ def _means(asked: Sequence[Sequence[Result]], values: Mapping[str, _Value]) -> d
 
 
 def _mean(asked: Sequence[Sequence[Result]], value: _Value) -> Estimate | None:
-    """Mean over questions with a known value."""
     values = [[found for one in results if (found := value(one)) is not None] for results in asked]
     return score([found for found in values if found])
+
+
+DEPTHS = (5, 10)
+"""Hits looked at."""
+
+_Found = Callable[[Iterable[bool]], bool]
+
+
+@dataclass(frozen=True, slots=True)
+class Recall:
+    """Questions with any or all gold places among the first hits, to the longest list."""
+
+    any_found: Mapping[int, Estimate]
+    all_found: Mapping[int, Estimate]
+
+
+def recall(answers: Answers) -> dict[str, Recall]:
+    """Recall of every stage over questions with gold places; one not reached found nothing."""
+    asked = [answers.by_question[question.id] for question in answers.questions if question.gold]
+    stages = dict.fromkeys(
+        stage for results in asked for result in results for stage in result.recall
+    )
+    return {stage: Recall(_at(asked, stage, any), _at(asked, stage, all)) for stage in stages}
+
+
+def _at(asked: Sequence[Sequence[Result]], stage: str, found: _Found) -> dict[int, Estimate]:
+    # Older reports have no lengths.
+    longest = max(r.lengths.get(stage, DEPTHS[-1]) for rs in asked for r in rs if stage in r.recall)
+    return {
+        depth: estimate
+        for before, depth in pairwise((0, *DEPTHS))
+        if before == 0 or longest > before
+        if (estimate := score([[_hit(r, stage, found, depth) for r in rs] for rs in asked]))
+    }
+
+
+def _hit(result: Result, stage: str, found: _Found, depth: int) -> float:
+    ranks = result.recall.get(stage, ())
+    return float(bool(ranks) and found(0 < rank <= depth for rank in ranks))
+
+
+@dataclass(frozen=True, slots=True)
+class GoldShown:
+    """Share of gold places shown to a model, over all searches of a question."""
+
+    # any_found, all_found: share of questions with any or all of their gold places
+    any_found: Estimate
+    all_found: Estimate
+    recall: Estimate  # mean share of a question's gold places
+
+
+def shown(answers: Answers) -> GoldShown | None:
+    """Gold places in the evidence; None if nothing is known, none shown without evidence."""
+    asked = [answers.by_question[question.id] for question in answers.questions if question.gold]
+    if not any(EVIDENCE in result.recall for results in asked for result in results):
+        return None
+    return _shown(asked, lambda one: [rank > 0 for rank in one.recall.get(EVIDENCE, ())])
+
+
+def sentences_shown(answers: Answers) -> GoldShown | None:
+    """Gold sentences among the chosen ones; None if unknown."""
+    asked = [
+        answers.by_question[question.id] for question in answers.questions if question.sentences
+    ]
+    if not any(result.sentences for results in asked for result in results):
+        return None
+    return _shown(asked, lambda one: one.sentences)
+
+
+def _shown(
+    asked: Sequence[Sequence[Result]], held: Callable[[Result], Sequence[bool]]
+) -> GoldShown | None:
+    def share(of: Callable[[Sequence[bool]], float]) -> Estimate | None:
+        return score([[float(of(held(one) or (False,))) for one in results] for results in asked])
+
+    some, every, recalled = share(any), share(all), share(fmean)
+    return GoldShown(some, every, recalled) if some and every and recalled else None

@@ -10,7 +10,7 @@ from statistics import fmean
 
 from localrag.evaluation.report.document import (
     Block,
-    Items,
+    ReportItems,
     ReportText,
     Table,
     estimate,
@@ -36,48 +36,33 @@ _MEASURES = {
 
 @dataclass(frozen=True, slots=True)
 class RatedPair:
-    """Two entries on the same questions, by one measure.
-
-    Attributes:
-        difference: first minus second, in shares of 100.
-        wins, ties, losses: questions rated higher, equal or lower, over both orders.
-        p: of a sign test without ties (exact, two-sided).
-        adjusted: after Holm, over all pairs and measures of the report.
-    """
+    """Two entries on the same questions, by one measure."""
 
     first: str
     second: str
     measure: str
-    difference: Estimate | None
-    wins: int
+    difference: Estimate | None  # first minus second, in shares of 100
+    wins: int  # wins, ties, losses: questions rated higher, equal or lower, over both orders
     ties: int
     losses: int
-    p: float
-    adjusted: float
+    p: float  # of a sign test without ties (exact, two-sided)
+    adjusted: float  # after Holm, over all pairs and measures of the report
 
 
 @dataclass(frozen=True, slots=True)
 class Rated:
-    """Ratings of a judge.
+    """Ratings of a judge."""
 
-    Attributes:
-        entries: mean rating by entry and measure, in shares of 100.
-        agreement: by measure, how often both orders give the same preference.
-        unrated: those without ratings in an order.
-    """
-
+    # mean rating by entry and measure, in shares of 100
     entries: Mapping[str, Mapping[str, Estimate]]
     pairs: Sequence[RatedPair]
-    agreement: Mapping[str, Estimate]
+    agreement: Mapping[str, Estimate]  # by measure, how often both orders give the same preference
     pairs_of_answers: int
-    unrated: int
+    unrated: int  # those without ratings in an order
 
 
 def rated(ratings: Sequence[PairRating]) -> Rated | None:
-    """Summarise ratings; None without any.
-
-    A pair of answers counts if it is rated in both orders.
-    """
+    """Summarise the pairs rated in both orders; None without any ratings."""
     if not ratings:
         return None
     whole = [one for one in ratings if one.as_named and one.swapped]
@@ -106,12 +91,7 @@ def rated(ratings: Sequence[PairRating]) -> Rated | None:
 
 
 def blocks(found: Rated | None, judge: Mapping[str, object]) -> list[Block]:
-    """Tables of ratings.
-
-    Args:
-        found: the ratings; may be None.
-        judge: what the ratings depend on, by dotted name.
-    """
+    """Tables of ratings. `found`: the ratings; may be None."""
     if found is None:
         return []
     head = _(
@@ -149,7 +129,7 @@ def blocks(found: Rated | None, judge: Mapping[str, object]) -> list[Block]:
     return [
         ReportText(head),
         means,
-        Items(
+        ReportItems(
             [
                 _("{name}: {meaning}.").format(name=_(name), meaning=_(meaning))
                 for name, meaning in (_MEASURES[one] for one in measures)
@@ -201,10 +181,7 @@ def _by_question(
 
 
 def _agreement(ratings: Iterable[PairRating], measure: str) -> Estimate | None:
-    """How often a judge has the same preference in both orders, by question.
-
-    Two empty answers are rated by rule, and left out.
-    """
+    """How often a judge has the same preference in both orders; two empty answers do not count."""
     same: dict[str, list[float]] = defaultdict(list)
     for one in (one for one in ratings if one.spent.calls):
         signs = [_sign(_gap(scores[measure])) for scores in (one.as_named, one.swapped)]
@@ -213,7 +190,6 @@ def _agreement(ratings: Iterable[PairRating], measure: str) -> Estimate | None:
 
 
 def _gap(scores: tuple[int, int]) -> int:
-    """First minus second."""
     first, second = scores
     return first - second
 

@@ -8,7 +8,7 @@ from localrag.evaluation.report.document import (
     DASH,
     Block,
     Emphasised,
-    Items,
+    ReportItems,
     ReportSection,
     ReportText,
     Table,
@@ -19,8 +19,7 @@ from localrag.evaluation.report.document import (
     value,
 )
 from localrag.evaluation.report.figures import EntryFigures, Figures
-from localrag.evaluation.report.measured import CHANCE, SHARE, Baseline, Note, common
-from localrag.evaluation.report.retrieved import DEPTHS
+from localrag.evaluation.report.measured import CHANCE, DEPTHS, SHARE, Baseline, TraceNote, common
 from localrag.evaluation.statistics import FEW, RESAMPLES
 from localrag.evaluation.types import Cause, Evaluation, NotMeasured, Published
 from localrag.language import N_, _, ngettext
@@ -100,13 +99,7 @@ _LARGEST_CONTEXT = 8_192
 def all_sections(
     evaluation: Evaluation, figures: Figures, plot: Sequence[Block]
 ) -> list[ReportSection]:
-    """All sections of a report, even empty ones.
-
-    Args:
-        evaluation: source of the figures.
-        figures: of the evaluation.
-        plot: the picture, or why there is none.
-    """
+    """All sections of a report, even empty ones."""
     entries, dataset = figures.entries, evaluation.questions.dataset
     choices = _has_choices(evaluation)
     parts: dict[str, Sequence[Block]] = {
@@ -150,7 +143,7 @@ def all_sections(
         _("Dataset"): [_dataset(evaluation)],
         _("How to read this"): [
             ReportText(how_to_read(searched=choices)),
-            Items([*map(_, _OF_CHOICES if choices else (_OF_STAGES,)), _(_OF_ALL)]),
+            ReportItems([*map(_, _OF_CHOICES if choices else (_OF_STAGES,)), _(_OF_ALL)]),
         ],
     }
     title = _("Evaluation {name}").format(name=evaluation.id)
@@ -225,7 +218,7 @@ def caveats(sentences: Sequence[str]) -> list[Block]:
     """Caveats of the dataset."""
     # A sentence could look like a list item.
     said = [_("Of the dataset: {sentence}").format(sentence=_(one)) for one in sentences]
-    return [Items(said)] if said else []
+    return [ReportItems(said)] if said else []
 
 
 def published(figures: Mapping[str, Sequence[Published]]) -> list[Block]:
@@ -244,7 +237,7 @@ def published(figures: Mapping[str, Sequence[Published]]) -> list[Block]:
     if not said:
         return []
     head = _("Published under other conditions, and so not to be ranked with these scores:")
-    return [ReportText(head), Items(said)]
+    return [ReportText(head), ReportItems(said)]
 
 
 def published_figure(one: Published) -> str:
@@ -302,7 +295,7 @@ def not_measured(left_out: Sequence[NotMeasured]) -> list[Block]:
         _("Entry {name}: {cause} {cure}").format(name=one.name, cause=one.cause, cure=one.cure)
         for one in left_out
     ]
-    return [Items(said)] if said else []
+    return [ReportItems(said)] if said else []
 
 
 def groups(entries: Sequence[EntryFigures]) -> dict[str, Sequence[Block]]:
@@ -420,15 +413,11 @@ def causes(entries: Sequence[EntryFigures]) -> list[Block]:
         for entry in entries
     ]
     header = [_("entry"), _("answers not right"), *(_(_CAUSES[cause][0]) for cause in Cause)]
-    return [Table(header, rows), Items([_(means) for _name, means in _CAUSES.values()])]
+    return [Table(header, rows), ReportItems([_(means) for _name, means in _CAUSES.values()])]
 
 
 def made_with(entries: Mapping[str, Mapping[str, object]]) -> list[Block]:
-    """Settings behind the answers: first shared ones, then differing ones.
-
-    Args:
-        entries: values by dotted name, by name of the entry.
-    """
+    """Settings behind the answers: first shared ones, then differing ones."""
     names = sorted({name for values in entries.values() for name in values})
     rows = {name: [values.get(name) for values in entries.values()] for name in names}
     shared = {name: row[0] for name, row in rows.items() if all(one == row[0] for one in row)}
@@ -539,7 +528,7 @@ def _head(evaluation: Evaluation) -> str:
     )
 
 
-def _dataset(evaluation: Evaluation) -> Items:
+def _dataset(evaluation: Evaluation) -> ReportItems:
     asked = evaluation.questions
     told = {
         _("read as") if asked.own else _("name"): asked.dataset.name,
@@ -549,7 +538,7 @@ def _dataset(evaluation: Evaluation) -> Items:
         _("file") if asked.own else _("split"): asked.split,
         _("sha256 of its file"): asked.sha256,
     }
-    return Items([f"{name}: {one}" for name, one in told.items() if one])
+    return ReportItems([f"{name}: {one}" for name, one in told.items() if one])
 
 
 def _named(one: Baseline) -> str:
@@ -559,19 +548,19 @@ def _named(one: Baseline) -> str:
     return _("always {label}").format(label=_(words) if words else one.position)
 
 
-def _numbered(entries: Iterable[EntryFigures]) -> list[tuple[str, Note]]:
+def _numbered(entries: Iterable[EntryFigures]) -> list[tuple[str, TraceNote]]:
     found = common((entry.notes, entry.costs.n) for entry in entries if entry.costs)
     return [(f"({number})", note) for number, note in enumerate(found, 1)]
 
 
-def _in_order(entry: EntryFigures, numbers: Mapping[str, str]) -> list[Note]:
+def _in_order(entry: EntryFigures, numbers: Mapping[str, str]) -> list[TraceNote]:
     place = {key: number for number, key in enumerate(numbers)}
     return sorted(
         (one for one in entry.notes if one.key in numbers), key=lambda one: place[one.key]
     )
 
 
-def _share(entry: EntryFigures, note: Note) -> str:
+def _share(entry: EntryFigures, note: TraceNote) -> str:
     n = next((one.answers for one in entry.notes if one.key == note.key), 0)
     return _("{n} of {total}").format(n=n, total=entry.costs.n) if n and entry.costs else DASH
 

@@ -72,13 +72,13 @@ def ngrams(text: str, n: int) -> frozenset[str]:
 
 
 def absolutes(text: str) -> list[str]:
-    """Words that claim a rule without exception, unless the text takes that back."""
+    """Words claiming a rule without exception, unless taken back."""
     folded = fold(text)
     return [] if _HEDGE.search(folded) else [match[0] for match in _ABSOLUTE.finditer(folded)]
 
 
 def hedge(text: str) -> str:
-    """Words that leave room for exceptions; "" without any."""
+    """Words leaving room for exceptions; "" without any."""
     found = _HEDGE.search(fold(text))
     return found[0] if found else ""
 
@@ -152,25 +152,15 @@ _LABELLED = re.compile(r"(?P<label>第[0-9０-９の]+項(?:第[0-9０-９の]+�
 
 @dataclass(frozen=True, slots=True)
 class LawText:
-    """A paragraph, an item or a subitem, without the provisions below it.
+    """A paragraph, an item or a subitem, without the provisions below it."""
 
-    Attributes:
-        source: id of its passage; "" for a text that is no passage.
-        law: title of the law or guideline.
-        locator: its place; numbers that the text does not show are empty.
-        text: its own words, verbatim.
-        start: where they begin in the document or the context.
-        above: the words of the provisions above it, the outermost first.
-        weight: of its hit, relative to the best, 0 to 1.
-    """
-
-    source: str
-    law: str
-    locator: Locator
-    text: str
-    start: int = 0
-    above: tuple[str, ...] = ()
-    weight: float = 1.0
+    source: str  # id of its passage; "" for a text that is no passage
+    law: str  # title of the law or guideline
+    locator: Locator  # its place; numbers that the text does not show are empty
+    text: str  # its own words, verbatim
+    start: int = 0  # where they begin in the document or the context
+    above: tuple[str, ...] = ()  # the words of the provisions above it, the outermost first
+    weight: float = 1.0  # of its hit, relative to the best, 0 to 1
 
 
 def provisions_found(store: Lookups, hits: Sequence[Hit]) -> list[LawText]:

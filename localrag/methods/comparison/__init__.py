@@ -1,8 +1,7 @@
-"""Comparisons that code computes: the kinds, the sides, and the decision.
+"""Comparisons computed by code: the kinds, the sides, and the decision.
 
 ``comparing.py`` decides, ``ordering.py`` puts sides in order, ``values.py`` reads objects of
-triples
-as dates, quantities, places and texts.
+triples as dates, quantities, places and texts.
 """
 
 from collections.abc import Iterable
@@ -39,32 +38,20 @@ class ComparisonKind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Side:
-    """A compared thing.
+    """A compared thing."""
 
-    Attributes:
-        name: in the derivation.
-        predicate: of its objects ("生年月日"); it shows how to read them.
-        objects: as written; several are a set.
-    """
-
-    name: str
-    predicate: str
-    objects: tuple[str, ...]
+    name: str  # in the derivation
+    predicate: str  # of its objects ("生年月日"); it shows how to read them
+    objects: tuple[str, ...]  # as written; several are a set
 
 
 class Decision(NamedTuple):
-    """The result about sides, or about one statement on them.
+    """The result about sides, or about one statement on them."""
 
-    Attributes:
-        holds: None if code cannot decide, or a side is asked for.
-        because: the computation, for the derivation ("1938年11月3日 < 1943年8月1日").
-        certain: False for texts that are only alike ("東映", "東映アニメーション").
-        side: the place of the right side, from 0. None if it is undecided, or none is asked for.
-    """
-
-    holds: bool | None = None
-    because: str = ""
-    certain: bool = True
+    holds: bool | None = None  # None if code cannot decide, or a side is asked for
+    because: str = ""  # the computation, for the derivation ("1938年11月3日 < 1943年8月1日")
+    certain: bool = True  # False for texts that are only alike ("東映", "東映アニメーション")
+    # the place of the right side, from 0. None if it is undecided, or none is asked for
     side: int | None = None
 
 

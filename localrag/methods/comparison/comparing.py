@@ -39,19 +39,11 @@ _CLEARLY, _HARDLY = 1.5, 0.1
 def compare(
     comparison: ComparisonKind, sides: Sequence[Side], condition: str = ""
 ) -> Decision | None:
-    """Compute the answer to a comparison.
+    """Compute the answer to a comparison; None if code cannot decide.
 
-    Args:
-        comparison: its kind.
-        sides: at least two; for a condition one is enough.
-        condition: for EACH, ANY and WHICH the condition in words (「20世紀」, 「100人以上」,
-            「東京都」, 「小説家」). For SAME and DIFFERENT the aspect (「年」, 「都道府県」,
-            「学年」), empty for the whole value. Other kinds ignore it.
-
-    Returns:
-        None if a value cannot be read, the kinds differ, or code cannot decide. If the values
-        are
-        equal, `side` is None and `because` says so.
+    `condition` is a condition in words for EACH, ANY and WHICH (「20世紀」, 「100人以上」,
+    「東京都」). For SAME and DIFFERENT it is the aspect (「年」, 「学年」), empty for the whole
+    value. If the values are equal, `side` is None and `because` says so.
     """
     if not sides or not all(any(map(str.strip, side.objects)) for side in sides):
         return None
@@ -82,7 +74,7 @@ def _named(side: Side, finding: Decision) -> Decision:
 
 
 def _the_one(findings: Sequence[Decision]) -> Decision | None:
-    """The side that meets the condition. A certain one is preferred."""
+    """The side meeting the condition. A certain one is preferred."""
     met = [place for place, finding in enumerate(findings) if finding.holds]
     sure = [place for place in met if findings[place].certain]
     chosen = sure if len(sure) == 1 else met
@@ -124,26 +116,20 @@ _AROUND_PLACE = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class When:
-    """A condition on time.
+    """A condition on time."""
 
-    Attributes:
-        spans: the matching days, one span for each reading (1900年代); () for months.
-        months: of any year, 1 to 12.
-        named: its words.
-        rest: the rest of the condition.
-    """
-
+    # the matching days, one span for each reading (1900年代); () for months
     spans: tuple[Interval[Day], ...]
-    months: tuple[int, ...]
+    months: tuple[int, ...]  # of any year, 1 to 12
     named: str
-    rest: str
+    rest: str  # the rest of the condition
 
 
 def meets(side: Side, condition: str) -> Decision:
     """Whether an object of the side meets the condition.
 
     The condition is read as a time, a quantity or a place if the object is one. Otherwise texts are
-    compared, which is never certain. A condition that needs today's date is not decided.
+    compared, which is never certain. A condition on today's date is not decided.
     """
     if _NEEDS_TODAY.search(normalize(condition)):
         return Decision(None, "")
@@ -292,10 +278,10 @@ _NEW_SCHOOL_YEAR = (4, 2)
 
 
 def same(sides: Sequence[Side], respect: str = "") -> Decision:
-    """Whether all sides share an object.
+    """Whether all sides share an object, or the aspect of it that `respect` names.
 
-    `respect` names the aspect: 学年, 世紀, 年代, 年, 月, 月日, 誕生日, 都道府県, 市, 区, 町,
-    村. Empty for the whole, or for the year if the predicates ask for one.
+    The aspects are 学年, 世紀, 年代, 年, 月, 月日, 誕生日, 都道府県, 市, 区, 町, 村. Without one it
+    is the whole, or the year if the predicates ask for one.
     """
     of_sides = [_values(side) for side in sides]
     aspect = respect or ("年" if all(side.predicate.endswith("年") for side in sides) else "")
@@ -334,7 +320,7 @@ def _alike(one: Value, other: Value, respect: str) -> Decision:
 
 
 def alike_texts(one: str, other: str) -> Decision:
-    """Whether two texts say the same. If one contains the other, this is likely.
+    """Whether two texts say the same; likely if one contains the other.
 
     Notes count: 所属 until 1990 differs from 所属, an album from the song of its name.
     """
@@ -397,7 +383,7 @@ def _equation(one: str, other: str, holds: bool | None) -> Decision:
 
 
 def _year_by(count: Callable[[Day], int]) -> Callable[[Date], int | None]:
-    """The number that both ends of a date have; None if they differ or are open."""
+    """The number shared by both ends of a date; None if they differ or are open."""
 
     def counted(date: Date) -> int | None:
         low, high = date.span.low, date.span.high

@@ -21,15 +21,10 @@ _MONTH, _ROUNDED = 30.4375, 3
 
 
 class Standing(NamedTuple):
-    """The value of a side.
+    """The value of a side."""
 
-    Attributes:
-        span: compared; it covers all values.
-        shown: the values, for the computation.
-    """
-
-    span: Interval[Any]
-    shown: str
+    span: Interval[Any]  # compared; it covers all values
+    shown: str  # the values, for the computation
 
 
 def by_time(sides: Sequence[Side], first: bool) -> Decision | None:

@@ -43,19 +43,13 @@ _ADDRESS = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Address:
-    """A place, from the largest part of its address to the smallest.
+    """A place, from the largest part of its address to the smallest."""
 
-    Attributes:
-        parts: prefecture, county, city, ward, town, as far as they are named, and the rest. Parts
-            of a
-            foreign place are divided by 「・」 and 「、」.
-        text: as written, normalised, without a note.
-        note: in brackets behind it, or "".
-    """
-
+    # prefecture, county, city, ward, town, as far as they are named, and the rest. Parts of a
+    # foreign place are divided by 「・」 and 「、」
     parts: tuple[str, ...]
-    text: str
-    note: str = ""
+    text: str  # as written, normalised, without a note
+    note: str = ""  # in brackets behind it, or ""
 
     @property
     def prefecture(self) -> str | None:
@@ -66,10 +60,7 @@ class Address:
         return _SHORT.get(first[:-1]) if first.endswith("市") else None
 
     def within(self, other: "Address") -> bool | None:
-        """Whether this place is the other one or in it; None if that is open.
-
-        Prefectures are in Japan and in its regions (関東, 九州地方).
-        """
+        """Whether this place is in the other one; None if open. 関東 has prefectures."""
         if _follows(other.parts, self.parts):
             return True
         mine = self.prefecture
@@ -87,8 +78,7 @@ class Address:
 def read_place(text: str, predicate: str = "") -> Address | None:
     """The place in a text, with or without prefecture.
 
-    `predicate`: of its subject. Without one that asks for a place, only an address with a
-    prefecture is a place: 稲村 may be a name.
+    Unless `predicate` asks for a place, it needs a prefecture: 稲村 may be a name.
     """
     if len(text) > LONGEST:
         return None
@@ -178,10 +168,7 @@ Value = Date | Period | Quantity | Address | Text
 
 
 def read(text: str, predicate: str = "") -> Value:
-    """Read an object.
-
-    `predicate`: of its subject; it separates a year from a number, a place from a name.
-    """
+    """Read an object; its `predicate` separates a year from a number, a place from a name."""
     value = (
         read_place(text)
         or dates.read(text, predicate)
@@ -239,17 +226,9 @@ _WORDS = (
 
 
 def narrowed(text: str, asked: str) -> str:
-    """Cut an object down to the part asked for.
+    """Cut an object down to the part asked for; the whole text if it has no such part.
 
-    Args:
-        text: the object as written.
-        asked: the end of the question or a predicate: 「何年ですか」, 「何県何市」, 「年月日」,
-            「所在地の区」, 「何大学」, 「何型」, 「約何日」.
-
-    Returns:
-        The part, or the whole text if there is no such part. Dates are in western years, without
-        the
-        year of the era in brackets.
+    Dates are in western years, without the year of the era in brackets.
     """
     if len(text) > LONGEST:
         return text

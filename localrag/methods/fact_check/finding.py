@@ -22,7 +22,7 @@ from localrag.errors import ModelUnusable
 from localrag.methods.catalogue import Case
 from localrag.methods.multihop import SentenceSettings, each_once, none_if_malformed
 from localrag.methods.toolkit import Toolkit
-from localrag.search import rerank
+from localrag.search import ranking
 from localrag.search.pipeline import Retriever
 from localrag.search.types import Hit
 from localrag.text.facts import Fact, FactKind
@@ -67,17 +67,11 @@ _LONGEST_QUESTION = 200
 
 
 class FoundSentence(NamedTuple):
-    """A sentence found for a question.
+    """A sentence found for a question."""
 
-    Attributes:
-        question: in words.
-        sentence: numbered when a model reads it.
-        supplement: its supplementary context, or "".
-    """
-
-    question: str
-    sentence: Sentence
-    supplement: str = ""
+    question: str  # in words
+    sentence: Sentence  # numbered when a model reads it
+    supplement: str = ""  # its supplementary context, or ""
 
     @property
     def place(self) -> tuple[str, int]:
@@ -100,10 +94,9 @@ def documents(case: Case, toolkit: Toolkit) -> tuple[Hit, ...]:
 
 
 def questions(case: Case, toolkit: Toolkit) -> tuple[str, ...]:
-    """Step 2: have the model ask questions that check the claim.
+    """Step 2: have the model ask questions to check the claim.
 
-    Returns:
-        Each once. The claim itself, with an event, if a reply is malformed twice or wordless.
+    It is the claim itself, with an event, if a reply is malformed twice or wordless.
     """
     most = FactCheckSettings.of(case.settings).questions
     messages = toolkit.prompt(
@@ -131,8 +124,7 @@ def sentences(
 ) -> list[FoundSentence]:
     """Step 3: the sentences of the passages nearest to each question, after some steps.
 
-    With a reranker among the steps, there are more candidates. A sentence is listed under the first
-    question that finds it.
+    With a reranker there are more candidates. A sentence is under the first question that finds it.
     """
     settings = FactCheckSettings.of(case.settings)
     k = settings.candidates if reranked in steps else settings.sentences
@@ -152,10 +144,7 @@ def sentences(
 def reranked(
     case: Case, toolkit: Toolkit, subject: str, found: Sequence[FoundSentence]
 ) -> list[FoundSentence]:
-    """A step: order sentences by the reranker, and keep as many as are shown.
-
-    Without a reranker they keep their order, with an event.
-    """
+    """A step: keep the best sentences by the reranker; without one the first, with an event."""
     since = perf_counter()
     events = []
     kept = list(found)
@@ -171,7 +160,7 @@ def reranked(
                 best = sorted(range(len(found)), key=lambda at: -read[at])
                 kept = [found[at] for at in best]
     kept = kept[: FactCheckSettings.of(case.settings).sentences]
-    _note(toolkit, rerank.STAGE, kept, events, since, subject)
+    _note(toolkit, ranking.RERANK, kept, events, since, subject)
     return kept
 
 
@@ -180,7 +169,7 @@ def shown(
     found: Sequence[FoundSentence],
     messages: Callable[[Sequence[FoundSentence]], Sequence[Message]],
 ) -> list[FoundSentence]:
-    """The sentences that fit the context of the model, numbered."""
+    """The sentences fitting the context of the model, numbered."""
 
     def placed(numbered: Sequence[Sentence]) -> list[FoundSentence]:
         return [one._replace(sentence=each) for one, each in zip(found, numbered, strict=False)]
@@ -263,13 +252,6 @@ _REACH = 3_000
 _CHARACTERS: dict[Language, int] = {"ja": 1, "en": 3}
 
 
-class Surroundings(NamedTuple):
-    """The text before and after a sentence."""
-
-    before: str
-    after: str
-
-
 class _Supplement(BaseModel):
     context: str
 
@@ -277,10 +259,7 @@ class _Supplement(BaseModel):
 def supplemented(
     case: Case, toolkit: Toolkit, subject: str, found: Sequence[FoundSentence]
 ) -> list[FoundSentence]:
-    """A step: have the model write the supplementary context of each sentence.
-
-    A sentence with nothing around it takes no call.
-    """
+    """A step: a model writes the context of each sentence; nothing around it takes no call."""
     return [_supplemented(case, toolkit, subject, one) for one in found]
 
 
@@ -291,18 +270,25 @@ def _supplemented(
         return found
     sentence, settings = found.sentence, FactCheckSettings.of(case.settings)
     with toolkit.store() as store:
-        around = surroundings(store, sentence, settings.around)
-    if not any(around):
+        before, after = surroundings(store, sentence, settings.around)
+    if not before and not after:
         return found
-    texts = [case.query.text, found.question, sentence.passage.header, sentence.piece.text, *around]
+    texts = [
+        case.query.text,
+        found.question,
+        sentence.passage.header,
+        sentence.piece.text,
+        before,
+        after,
+    ]
     messages = toolkit.prompt(
         "fact_check_supplement",
         case.query,
         searched=found.question,
         place=sentence.passage.header,
         sentence=sentence.piece.text,
-        before=around.before,
-        after=around.after,
+        before=before,
+        after=after,
         tag=element("text", texts),
     )
     longest = _CHARACTERS[language_of(case.query.text)] * settings.supplement
@@ -324,14 +310,14 @@ def put_before(found: FoundSentence) -> FoundSentence:
     return found._replace(sentence=replace(found.sentence, rewritten=text))
 
 
-def surroundings(store: CorpusStore, sentence: Sentence, count: int) -> Surroundings:
+def surroundings(store: CorpusStore, sentence: Sentence, count: int) -> tuple[str, str]:
     """Up to so many sentences before and after a sentence."""
     piece, document = sentence.piece, sentence.passage.document_id
     before = store.text(document, max(0, piece.start - _REACH), piece.start)
     after = store.text(document, piece.end, piece.end + _REACH)
     first = [before[start:end] for start, end in split_sentences(before)][-count:]
     last = [after[start:end] for start, end in split_sentences(after)][:count]
-    return Surroundings("\n".join(first), "\n".join(last))
+    return "\n".join(first), "\n".join(last)
 
 
 @cache

@@ -102,33 +102,23 @@ class _QueriesReply(BaseModel):
 
 @dataclass(frozen=True, slots=True)
 class AskedComparison:
-    """The comparison in a question.
-
-    Attributes:
-        comparison: its kind.
-        sides: the names of the compared sides, by the number of their query. Empty if the reply
-            of the model is inconsistent.
-        claimed: the query of the side that the question claims to be right; 0 if it asks for it.
-        condition: for the sides, in the words of the question.
-    """
+    """The comparison in a question."""
 
     comparison: ComparisonKind
+    # the names of the compared sides, by the number of their query. Empty if the reply of the model
+    # is inconsistent
     sides: dict[int, str]
+    # the query of the side that the question claims to be right; 0 if it asks for it
     claimed: int = 0
-    condition: str = ""
+    condition: str = ""  # for the sides, in the words of the question
 
 
 @dataclass(frozen=True, slots=True)
 class Decomposition:
-    """A question, split into at least one query.
+    """A question, split into at least one query."""
 
-    Attributes:
-        queries: in the order in which they are asked.
-        compared: None if nothing is compared.
-    """
-
-    queries: tuple[SubQuery, ...]
-    compared: AskedComparison | None
+    queries: tuple[SubQuery, ...]  # in the order in which they are asked
+    compared: AskedComparison | None  # None if nothing is compared
 
     @property
     def ends(self) -> tuple[int, ...]:
@@ -185,10 +175,7 @@ def _mistakes(queries: Sequence[SubQuery], sides: Sequence[_Side]) -> Iterator[F
 
 
 def _is_about(queries: Sequence[SubQuery], side: _Side) -> bool:
-    """Whether a query can find the value of its side, judged by the subjects.
-
-    A side without a subject can only be named by an answer.
-    """
+    """Whether a query can find the value of its side, by its subject or by an answer."""
     like = [
         query
         for query in queries
@@ -212,17 +199,11 @@ class _AnswerReply(BaseModel):
 
 @dataclass(frozen=True, slots=True)
 class Conclusion:
-    """The end of a derivation.
+    """The end of a derivation."""
 
-    Attributes:
-        text: the short answer; "" if the triples give none.
-        computed: the computation, if there was one.
-        doubt: why the triples do not support it.
-    """
-
-    text: str
-    computed: tuple[str, ...] = ()
-    doubt: Fact | None = None
+    text: str  # the short answer; "" if the triples give none
+    computed: tuple[str, ...] = ()  # the computation, if there was one
+    doubt: Fact | None = None  # why the triples do not support it
 
 
 def conclude(
@@ -388,7 +369,6 @@ def answer(case: Case, toolkit: Toolkit) -> Answer:
 
 
 def _derived(found: Sequence[AskedQuery]) -> tuple[Derivation, tuple[Citation, ...]]:
-    """The steps of the derivation, and the numbered citations."""
     citations: list[Citation] = []
     steps = []
     for one in found:
@@ -405,7 +385,6 @@ def _derived(found: Sequence[AskedQuery]) -> tuple[Derivation, tuple[Citation, .
 
 
 def _doubts(question: Query, found: Sequence[AskedQuery]) -> Iterator[Fact]:
-    """Why the steps do not support an answer."""
     told = question.text
     for one in found:
         n, reading = one.query.number, one.reading

@@ -1,7 +1,7 @@
 """One query of `staged`: its triple, and its way through the stages.
 
-What a stage does not find passes on to the next. Code compares the triple that a model writes with
-the text that it cites.
+What a stage does not find passes on to the next. Code compares the triple of a model with the cited
+text.
 """
 
 import re
@@ -33,17 +33,11 @@ _REFERENCE = re.compile(r"(?<![a-z0-9_])answer[ _]?([0-9]{1,9})(?![a-z0-9_])", r
 
 @dataclass(frozen=True, slots=True)
 class SubQuery:
-    """A query with a single answer.
+    """A query with a single answer."""
 
-    Attributes:
-        number: from 1.
-        text: in words.
-        subject, predicate: of the triple that answers it; "" if the model named none.
-    """
-
-    number: int
-    text: str
-    subject: str
+    number: int  # from 1
+    text: str  # in words
+    subject: str  # subject, predicate: of the triple that answers it; "" if the model named none
     predicate: str
 
     @property
@@ -75,34 +69,21 @@ def filled(text: str, answers: Mapping[int, str]) -> str:
 
 @dataclass(frozen=True, slots=True)
 class FoundTriple:
-    """A triple that a stage found for a query.
-
-    Attributes:
-        triple: the answer.
-        answer: for later queries: of several objects, the meant one.
-        citation: checked by code; None if the model remembers the triple.
-        other: the subject of the citation, if it is not the one asked for.
-    """
+    """A triple found by a stage for a query."""
 
     triple: Triple
-    answer: str
-    citation: Citation | None = None
-    other: str | None = None
+    answer: str  # for later queries: of several objects, the meant one
+    citation: Citation | None = None  # checked by code; None if the model remembers the triple
+    other: str | None = None  # the subject of the citation, if it is not the one asked for
 
 
 @dataclass(frozen=True, slots=True)
 class AskedQuery:
-    """A query and its result.
+    """A query and its result."""
 
-    Attributes:
-        query: with the answers of earlier queries, if it was asked.
-        tried: the stages it was asked of, in order.
-        reading: the triple of the last of them; None if no stage found one.
-    """
-
-    query: SubQuery
-    tried: tuple[Stage, ...] = ()
-    reading: FoundTriple | None = None
+    query: SubQuery  # with the answers of earlier queries, if it was asked
+    tried: tuple[Stage, ...] = ()  # the stages it was asked of, in order
+    reading: FoundTriple | None = None  # the triple of the last of them; None if no stage found one
 
     @property
     def stage(self) -> Stage | None:
@@ -164,7 +145,7 @@ def is_same(name: str, other: str) -> bool:
 
 
 def names(text: str, name: str) -> bool:
-    """Whether a text has a name, or the name without its disambiguator.
+    """Whether a text has a name, with or without its disambiguator.
 
     A piece of another name does not count: neither "東京都" nor "京都2" names "京都".
     """
@@ -244,7 +225,7 @@ def read_hits(
 ) -> tuple[Chosen, Sequence[NumberedPassage]] | None:
     """Search, rerank, and have the model choose from the hits fitting its context.
 
-    `shape`, of the reply, is bound to the numbers of the hits. None, with an event, if there was
+    The `shape` of the reply is bound to the numbers of the hits. None, with an event, if there was
     nothing to read.
     """
     subject = query.label
@@ -298,10 +279,7 @@ class _KnownReply(HitChosen):
 
 
 def _known(toolkit: Toolkit, asked: Query, query: SubQuery) -> FoundTriple | None:
-    """Search the triples by subject and meaning, and have the model choose; raises as `read_hits`.
-
-    The triple is one of the store. The model may choose one of its objects.
-    """
+    """Search the triples by subject and meaning; the model may choose one of the objects found."""
     found = read_hits(
         toolkit,
         asked,
@@ -340,7 +318,7 @@ def _is_about(toolkit: Toolkit, query: SubQuery, triple: Triple) -> bool:
 
 
 def _meant(triple: Triple, named: str) -> str:
-    """The object that the model names, or a part of one; "" if it is in none."""
+    """The object named by the model, or a part of one; "" for other words."""
     holding = [one for one in triple.objects if holds(one, named)]
     same = [one for one in holding if holds(named, one)]
     return (same or [named.strip()])[0] if holding else ""
@@ -351,10 +329,7 @@ class _DocumentReply(HitChosen):
 
 
 def _documented(toolkit: Toolkit, asked: Query, query: SubQuery) -> FoundTriple | None:
-    """Search the documents, and have the model write a triple from them; raises as `read_hits`.
-
-    The citation is the sentence with the object. It is rejected if the passage does not have it.
-    """
+    """Search the documents; the model writes a triple and cites the sentence with its object."""
     found = read_hits(
         toolkit,
         asked,
@@ -433,10 +408,7 @@ def ask(
     query: SubQuery,
     answers: Mapping[int, str],
 ) -> AskedQuery:
-    """Ask the stages in their order until one finds a triple.
-
-    `answers` are those found so far, by the number of their query.
-    """
+    """Ask the stages in their order until one finds a triple; `answers` by number of query."""
     for number in query.references:
         if number not in answers:
             is_before = 0 < number < query.number

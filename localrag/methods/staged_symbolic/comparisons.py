@@ -1,4 +1,4 @@
-"""Questions that compare two things: 「AとB、どちらが年上？」, 「AとBはどちらも歌手ですか？」.
+"""Questions comparing two things: 「AとB、どちらが年上？」, 「AとBはどちらも歌手ですか？」.
 
 The pair of triples is chosen that fits the words best and gives an answer. A condition in words
 (「東京都にある」, 「歌手」) is compared as a date, a quantity or a place if it is one. Otherwise
@@ -69,41 +69,22 @@ _WHOLE = re.compile(r"[^\w]|[ぁ-ゖ]|$|氏|様|君|選手")
 
 
 class _Compared(NamedTuple):
-    """One of the two things.
-
-    Attributes:
-        name: in the answer.
-        subject: in the store.
-        meant: the names on the way, each with the subject it was taken for.
-        through: the triple that leads to it from a named thing; () if it is named itself.
-    """
-
-    name: str
-    subject: str
+    name: str  # in the answer
+    subject: str  # in the store
+    # the names on the way, each with the subject it was taken for
     meant: tuple[tuple[str, str], ...]
+    # the triple that leads to it from a named thing; () if it is named itself
     through: tuple[KnownTriple, ...] = ()
 
 
 class _Wording(NamedTuple):
-    """The question about two things.
-
-    Attributes:
-        sides: the two names.
-        rest: the question, the names masked.
-        text: the question, with blanks for the names and for the words of every question.
-        words: with meaning.
-        form: of the answer.
-        comparisons: possible ones, likeliest first.
-        claimed: the place of the thing that a yes-no question is about; None for both.
-    """
-
-    sides: tuple[SubjectMention, SubjectMention]
-    rest: str
-    text: str
-    words: tuple[Term, ...]
-    form: AnswerForm
-    comparisons: tuple[ComparisonKind, ...]
-    claimed: int | None
+    sides: tuple[SubjectMention, SubjectMention]  # the two names
+    rest: str  # the question, the names masked
+    text: str  # the question, with blanks for the names and for the words of every question
+    words: tuple[Term, ...]  # with meaning
+    form: AnswerForm  # of the answer
+    comparisons: tuple[ComparisonKind, ...]  # possible ones, likeliest first
+    claimed: int | None  # the place of the thing that a yes-no question is about; None for both
 
 
 def compared(lookups: TripleLookups, asked: NamedQuestion) -> Iterator[TripleAnswer]:
@@ -191,10 +172,7 @@ def _is_head(text: str, word: Term) -> bool:
 
 
 def _telling(text: str, words: Sequence[Term]) -> tuple[Term, ...]:
-    """The words without words of comparison, if others are left.
-
-    「標高が高い」, but 「どちらが高い」.
-    """
+    """The words without words of comparison, if others are left: 「標高が高い」."""
     ordering = [word for word in words if is_order(text, word.start)]
     others = [word for word in words if word not in ordering]
     if any(not (word.light or word.is_kind) for word in others):
@@ -331,10 +309,7 @@ def _unsaid(
     *,
     conditional: bool,
 ) -> tuple[str, ...]:
-    """The words that not both predicates have: something else is compared (Aの父とBの父).
-
-    A condition is in the objects. The noun that it belongs to is not.
-    """
+    """The words that not both predicates have (Aの父とBの父), outside a condition and its noun."""
     return tuple(
         word.text
         for word in words
@@ -360,7 +335,6 @@ def _is_said(word: Term, predicates: Sequence[Sequence[Term]]) -> bool:
 
 
 def _text(outcome: Decision, wording: _Wording, sides: Sequence[Side]) -> str:
-    """The answer; "" if the outcome does not decide it."""
     if wording.form is AnswerForm.WHICH:
         return sides[outcome.side].name if outcome.side is not None else ""
     holds = outcome.holds
@@ -418,19 +392,7 @@ def decided(
     rest: str,
     words: Sequence[Term],
 ) -> Decision | None:
-    """Which sides meet the condition of a question.
-
-    Args:
-        comparison: one of `CONDITIONAL`.
-        sides: the things and their triples.
-        predicates: the terms of their predicates.
-        text: the question without its names, and its frame.
-        rest: the question without its names.
-        words: of the text.
-
-    Returns:
-        None if it is open.
-    """
+    """Which sides meet the condition of a question. Returns None if it is open."""
     objects = [normalize(side.objects[0]) for side in sides]
     if len({is_date(each) for each in objects if each not in _NOTHING}) > 1:
         return None

@@ -1,7 +1,4 @@
-"""A question as `staged-symbolic` reads it: its look-ups, its names and its wording.
-
-Texts are normalised, and the names in them are masked.
-"""
+"""A question as `staged-symbolic` reads it, normalised: look-ups, names (masked) and wording."""
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
@@ -31,23 +28,14 @@ _MOST_MEANINGS = 8
 
 @dataclass(frozen=True, slots=True)
 class TripleAnswer:
-    """A possible answer and the triples behind it.
+    """A possible answer and the triples behind it."""
 
-    Attributes:
-        text: a noun phrase, a name as the question writes it, YES or NO.
-        facts: the triples, in order.
-        fit: of their predicates and objects with the wording, 0 to 1.
-        computed: the computation, or "".
-        doubts: why it is not certain.
-        unsaid: the words of the question without a triple.
-    """
-
-    text: str
+    text: str  # a noun phrase, a name as the question writes it, YES or NO
     facts: tuple[KnownTriple, ...]
-    fit: float
-    computed: str = ""
-    doubts: tuple[Fact, ...] = ()
-    unsaid: tuple[str, ...] = ()
+    fit: float  # of their predicates and objects with the wording, 0 to 1
+    computed: str = ""  # the computation, or ""
+    doubts: tuple[Fact, ...] = ()  # why it is not certain
+    unsaid: tuple[str, ...] = ()  # the words of the question without a triple
 
 
 def predicate_of(fact: KnownTriple) -> tuple[Term, ...]:
@@ -58,9 +46,7 @@ def predicate_of(fact: KnownTriple) -> tuple[Term, ...]:
 class TripleLookups:
     """The look-ups of one question, each made once.
 
-    Attributes:
-        events: what was left out.
-        undecided: known triples of two things that do not decide the question.
+    `events` lists what was left out, `undecided` known triples of two things that do not decide.
     """
 
     def __init__(self, knowledge: Knowledge) -> None:
@@ -98,10 +84,7 @@ class TripleLookups:
 
 
 def of_meanings(lookups: TripleLookups, meant: Iterable[tuple[str, str]]) -> Iterator[Fact]:
-    """The names that may mean another subject.
-
-    `meant`: names, each with the subject.
-    """
+    """The names that may mean another subject. `meant`: names, each with the subject."""
     for name, subject in meant:
         if not lookups.surely(name, subject):
             yield Fact(FactKind.OTHER_MEANING, name=name, subject=subject)
@@ -138,19 +121,12 @@ _JOINT = re.compile(r"[と、やは]|より")
 
 
 class NamedQuestion(NamedTuple):
-    """A question with its names.
+    """A question with its names."""
 
-    Attributes:
-        question: as asked.
-        text: normalised; every position refers to it.
-        offsets: of each character in the question; see `normalize_with_offsets`.
-        names: the spans of subjects, in order, none over another.
-    """
-
-    question: str
-    text: str
-    offsets: Sequence[int]
-    names: tuple[SubjectMention, ...]
+    question: str  # as asked
+    text: str  # normalised; every position refers to it
+    offsets: Sequence[int]  # of each character in the question; see `normalize_with_offsets`
+    names: tuple[SubjectMention, ...]  # the spans of subjects, in order, none over another
 
     def written(self, name: SubjectMention) -> str:
         """A name as the question writes it."""
@@ -223,7 +199,7 @@ _ORDERS = {
 ORDERS = tuple(_ORDERS)
 """The comparisons by order."""
 _ORDER = re.compile("|".join(f"(?P<{name}>{words})" for name, words in _ORDERS.items()))
-# Second meanings: 若い is less of an age, 高い an earlier place in a series, 長い an earlier
+# Second meanings: 若い is less of an age, 高い an earlier place in a series. 長い is an earlier
 # beginning if the end is unknown.
 _ALSO = {
     ComparisonKind.OLDER: ComparisonKind.MORE,
@@ -281,10 +257,7 @@ def form_of(text: str) -> AnswerForm:
 
 
 def comparisons_of(text: str, form: AnswerForm, *, claimed: bool) -> tuple[ComparisonKind, ...]:
-    """The possible comparisons of a question about two things, the likeliest first.
-
-    `claimed`: whether it claims something about one of the things, and asks for confirmation.
-    """
+    """The possible comparisons, the likeliest first; `claimed` is for a yes-no question."""
     if form is AnswerForm.YES_NO and not claimed:
         if _DIFFERENT.search(text):
             return (ComparisonKind.DIFFERENT,)
@@ -326,10 +299,7 @@ def unframed(text: str) -> str:
 
 
 def kind_fits(tail: str, triple: Triple) -> float:
-    """How well the objects of a triple fit the kind that the end of a question asks for.
-
-    The unit after 何 must be in the object: 何年 in 「1986年」, 何区 in 「新宿区」.
-    """
+    """How well the objects of a triple fit the kind asked for: 何年 「1986年」, 何区 「新宿区」."""
     whole = normalize("、".join(triple.objects))
     parts = [*_COUNTED.findall(tail), *(["日"] if "年月日" in tail else [])]
     lacking = [part for part in parts if part not in whole]

@@ -114,9 +114,6 @@ def settled(outcomes: Iterable[RowOutcome]) -> Iterator[RowOutcome]:
 
     A possible error of the batch is held back until another outcome disproves it. If the batch
     stops, the held rows are not written and will be asked later.
-
-    Raises:
-        Exception: the error itself, at once or after `PATIENCE` equal failures in succession.
     """
     held: list[RowOutcome] = []
     for outcome in outcomes:

@@ -65,7 +65,7 @@ _UNTOLD = re.compile("[\ud800-\udfff\0]")
 
 
 @dataclass(frozen=True, slots=True)
-class Header:
+class TableHeader:
     """The columns of a table.
 
     Attributes:
@@ -82,13 +82,10 @@ class Header:
     bare: bool = False
 
     @classmethod
-    def read(cls, names: Sequence[str]) -> "Header | None":
-        """Read column names; None without a question column.
+    def read(cls, names: Sequence[str]) -> "TableHeader | None":
+        """Read column names; None without a question column. Raises InputError.
 
         Unnamed columns after ``選択肢`` hold one option each, below a merged cell.
-
-        Raises:
-            InputError: a field has two columns.
         """
         fields = [_field(name) for name in names]
         if "question" not in fields:
@@ -121,7 +118,7 @@ class Header:
             bool(bare),
         )
 
-    def labelled(self, names: Sequence[str]) -> "Header | None":
+    def labelled(self, names: Sequence[str]) -> "TableHeader | None":
         """Add labels from a second header row, ア, イ … below a merged 選択肢, or return None."""
         labels = [name.strip() for name in names]
         given = [label for label in labels if label]
@@ -136,7 +133,7 @@ class Header:
             return None
         return replace(self, labels=tuple(labels))
 
-    def judged_by(self, rows: Sequence[Sequence[str]]) -> "Header":
+    def judged_by(self, rows: Sequence[Sequence[str]]) -> "TableHeader":
         """Drop bare option columns if the rows below hold no options.
 
         Questionnaires also have 1 to 5 beside questions, above counts or marks. Options are
@@ -268,18 +265,14 @@ def _decoded(line: bytes, encoding: str) -> str | None:
         return None
 
 
-def find_header(rows: Iterable[tuple[int, Sequence[str]]]) -> tuple[int, Header] | None:
-    """Return the header among the first rows, with its row number.
-
-    Raises:
-        InputError: a field has two columns.
-    """
-    found: tuple[int, Header] | None = None
+def find_header(rows: Iterable[tuple[int, Sequence[str]]]) -> tuple[int, TableHeader] | None:
+    """Return the header among the first rows, with its row number; raises InputError."""
+    found: tuple[int, TableHeader] | None = None
     below: list[Sequence[str]] = []
     after = 0
     for number, names in islice(rows, ABOVE):
         try:
-            header = Header.read(names)
+            header = TableHeader.read(names)
         except InputError:
             # Rows below the header are no header.
             if found is None:
@@ -303,7 +296,7 @@ class CsvLayout(NamedTuple):
     encoding: str
     separator: str
     line: int
-    header: Header
+    header: TableHeader
 
 
 def csv_layout(stream: IO[bytes], name: str) -> CsvLayout:
@@ -395,7 +388,7 @@ def csv_records(stream: IO[bytes], layout: CsvLayout) -> Iterator[Record]:
         begin = layout.line + reader.line_num + 1
 
 
-def _too_many(header: Header, fields: list[str]) -> InputError | None:
+def _too_many(header: TableHeader, fields: list[str]) -> InputError | None:
     if len(fields) <= len(header.fields):
         return None
     return InputError(

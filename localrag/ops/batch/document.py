@@ -17,7 +17,7 @@ from localrag.errors import StorageError, UsageError
 from localrag.language import N_, _
 from localrag.ops.batch.options import as_called
 from localrag.ops.batch.rows import AnsweredRow, AnswerFile, FailedRow, TraceSummary, WrittenRow
-from localrag.page.answer import Place, answer_blocks
+from localrag.page.answer import Place, filed_answer
 from localrag.page.blocks import Block, Heading, Quotation, Strong, items, paragraph
 from localrag.page.files import CSV, EXCEL, TEXTS, into, opened, require_package
 from localrag.page.provision import places
@@ -39,12 +39,7 @@ class AnswerDocument:
         self._note = folder / f"{path.name}{_NOTE}"
 
     def require_own(self) -> None:
-        """Require a writable file before hours of work.
-
-        Raises:
-            UsageError: another file is there, it was changed, or a package is missing.
-            StorageError: it cannot be read.
-        """
+        """Require a writable file before hours of work; raises UsageError, StorageError."""
         require_package(self.path)
         try:
             if not self.path.exists():
@@ -193,7 +188,13 @@ def _blocks(rows: Iterable[WrittenRow], place: Place) -> Iterator[Block]:
             yield paragraph(Strong(_("Failed.")))
             yield paragraph(f"{row.error.cause} {row.error.cure}".strip())
         else:
-            yield from answer_blocks(_answer(row), place, _shown(row))
+            yield from row_blocks(row, place)
+
+
+def row_blocks(row: AnsweredRow, place: Place) -> Iterator[Block]:
+    """Yield the blocks of an answered row; `place` cites a citation."""
+    answer = _answer(row)
+    return filed_answer(answer, place, wording.verdict(answer, _shown(row)))
 
 
 def _shown(row: AnsweredRow) -> int:

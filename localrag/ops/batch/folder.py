@@ -1,6 +1,6 @@
 """The folder ``ANSWERS.run/`` beside the answers, with the lock and the origin.
 
-The origin is not in the answers, so each line of that file is an answer for any program.
+The origin is not in the answers, so each line of the file is an answer for any program.
 """
 
 from contextlib import AbstractContextManager
@@ -131,7 +131,7 @@ class BatchFolder:
             flush_folder(self.out.parent)
 
     def require_same(self, origin: Origin) -> None:
-        """Require that existing answers were made with `origin`; raises `UsageError`."""
+        """Refuse existing answers of another `origin`; raises `UsageError`."""
         origins.require_same(self._known_origin(), origin, self.out)
 
     @property

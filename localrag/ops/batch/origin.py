@@ -10,9 +10,9 @@ from pathlib import Path
 from localrag import __version__
 from localrag.answer import prompts
 from localrag.answer.prompts import OptimisedPrompt
-from localrag.corpus.config import Config
+from localrag.corpus.config import OFF, Config
 from localrag.corpus.durable import replace_text, storing
-from localrag.corpus.inference.opening import OFF, named
+from localrag.corpus.inference.opening import named
 from localrag.corpus.store import CorpusStore
 from localrag.corpus.workspace import CorpusPaths, Workspace
 from localrag.errors import UsageError
@@ -40,6 +40,7 @@ _IRRELEVANT = {
     "chat.context",
     "chat.max_tokens",
     "embedding.server",
+    "reranking.server",
 }
 
 # Values of `general.file_type` in GGUF files: the enumeration llama_ftype of llama.cpp.
@@ -70,16 +71,10 @@ _IN_A_NAME = re.compile(
 
 
 def origin_of(workspace: Workspace, corpus: str, config: Config) -> Origin:
-    """Describe the origin of answers made now.
+    """Describe the origin of answers made now, without unused parts.
 
-    It omits unused parts: the corpus without a search, the chat model without writing.
-
-    Raises:
-        NotFoundError: there is no such corpus, or no such optimised prompt.
-        StoreError: its store cannot be used.
-        ModelUnusable: a model of the settings is not installed.
-        UsageError: there is no such method, or a layer it needs is not prepared.
-        IndexUnusable: the index of the layers is damaged.
+    Unused are the corpus without a search, and the chat model without writing. Raises
+    NotFoundError, StoreError, ModelUnusable, UsageError, IndexUnusable: as the method itself.
     """
     origin: dict[str, object] = {"localrag": __version__}
     if searches(config):
@@ -123,11 +118,7 @@ def writes(config: Config) -> bool:
 
 
 def weights(workspace: Workspace, config: Config, section: str) -> dict[str, object]:
-    """Describe the model of a section, as ``chat.weights``; nothing for one behind a server.
-
-    Raises:
-        ModelUnusable: the model is not installed.
-    """
+    """Describe the model of a section, as ``chat.weights``, unless a server has it."""
     name = getattr(getattr(config, section), "model", "")
     with named():
         if name in ("", OFF) or named_runtime(name):

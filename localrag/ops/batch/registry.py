@@ -28,11 +28,8 @@ class KnownBatch:
     """A batch begun in a workspace.
 
     Attributes:
-        out: the file of rows, absolute.
-        questions: the file of questions, absolute; None for a stream.
-        corpus: its name.
+        out, questions: absolute files; `questions` of a stream are None.
         concurrency: requested parallel questions; 0 for the settings.
-        rows: of the table.
         started, finished: ISO date and time (UTC); `finished` is "" until the end.
         cause, cure: of an early end by an error; "" otherwise.
         document: the Office file made from the rows, or None.

@@ -80,7 +80,7 @@ class TraceSummary:
 
 
 @dataclass(frozen=True, slots=True)
-class Failure:
+class RowFailure:
     """The error of a row; a `transient` one may succeed later."""
 
     type: str
@@ -141,7 +141,7 @@ class FailedRow:
     question: str | None
     options: tuple[str, ...]
     status: Literal["failed"]
-    error: Failure
+    error: RowFailure
     trace: Annotated[TraceSummary | None, _UNLESS_EMPTY] = None
     seconds: float = 0.0
     labels: Annotated[tuple[str, ...], _UNLESS_EMPTY] = ()
@@ -202,7 +202,7 @@ def written(outcome: RowOutcome) -> WrittenRow:
         question or None,
         query.options if query else (),
         FAILED,
-        Failure(error_type(error), *cause_and_cure(error), is_transient(error)),
+        RowFailure(error_type(error), *cause_and_cure(error), is_transient(error)),
         trace,
         seconds,
         labels,
@@ -253,12 +253,7 @@ class WrittenRows:
             return sorted(row for row in rows if up_to is None or row <= up_to)
 
     def row(self, number: int) -> dict[str, Any]:
-        """Return a row as `ROWS` writes it.
-
-        Raises:
-            OSError: the file cannot be read.
-            LookupError, ValueError: it has changed since `refresh`.
-        """
+        """Return a row as `ROWS` writes it; raises OSError, LookupError, ValueError."""
         with self._path.open("rb") as file:
             file.seek(self._places[number])
             row = json.loads(file.readline())
@@ -361,12 +356,7 @@ class AnswerFile:
     """The file of answers during a batch; the newest line of a row counts."""
 
     def __init__(self, path: Path, checked: CheckedTable) -> None:
-        """Read the existing lines.
-
-        Raises:
-            UsageError: it holds answers to other questions, or other content.
-            StorageError: it cannot be read.
-        """
+        """Read the existing lines; raises UsageError, StorageError."""
         self.ledger = Ledger(len(checked))
         self._journal: Journal[WrittenRow] = Journal(path, ROWS, lambda line: _no_row(path, line))
         for line in self._journal.lines():
@@ -393,7 +383,7 @@ class AnswerFile:
             yield
 
     def append(self, outcome: RowOutcome) -> None:
-        """Write an outcome so that no kill can lose it; raises `StorageError`."""
+        """Write an outcome, safe from any kill; raises `StorageError`."""
         offset = self._journal.end
         try:
             self._journal.append(written(outcome))

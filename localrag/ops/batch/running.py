@@ -38,20 +38,19 @@ from localrag.ops.batch.types import (
     RowOutcome,
     UnreadableRow,
 )
-from localrag.search.indexing.state import IndexState, index_state
 from localrag.search.types import Query
+from localrag.search.units import IndexState, index_state
 from localrag.text.facts import Fact, FactKind
 from localrag.text.progress import Progress, ignore
 
 
 @dataclass(slots=True)
 class BatchCost:
-    """The cost of one run.
+    """The cost of one run: tokens, also of failed questions if known.
 
     Attributes:
         asked: rows.
         noted: rows with an omission in their trace.
-        prompt, cached, completion: tokens, also of failed questions if known.
     """
 
     asked: int = 0
@@ -78,9 +77,7 @@ class BatchReport:
     """The result of a batch.
 
     Attributes:
-        rows: of the table.
-        statuses: answered rows by status, including earlier runs.
-        failed: failed rows by error, including earlier runs.
+        statuses, failed: rows by status or error, including earlier runs.
         earlier: rows finished by earlier runs.
         spent: the cost of this run.
         seconds: wall time of this run.
@@ -123,20 +120,21 @@ def run(
 ) -> BatchReport:
     """Answer every question of a table and write the answers to a file.
 
-    After any end, even a kill, the next run continues and repeats no written row.
+    After any end, even a kill, the next run continues and repeats no written row. `on_event` is
+    called in this thread.
 
     Args:
-        workspace: the workspace.
-        corpus: name of the corpus.
+        workspace: with the corpus.
+        corpus: its name.
         config: settings.
         questions: the table (see `QuestionTable`), a file or a stream of bytes.
         out: the file of answers, new or from an earlier run: JSON Lines, or an Office file made at
             the end from JSON Lines beside it.
-        limit: ask only the first rows, this many; 0 for all.
+        limit: ask only the first rows; 0 for all.
         concurrency: parallel questions; 0 for the settings. A model in this process takes one.
         retry_failed: ask the failed rows of earlier runs again.
         restart: delete the answers of earlier runs.
-        on_event: called in this thread.
+        on_event: gets every event.
         opener: opens the answering method; by default as `localrag ask` does.
         note: whether `known` lists this batch.
 
@@ -146,8 +144,7 @@ def run(
             ``retrieval.where`` names an unknown facet.
         BusyError: another process writes the same file.
         StorageError: the disk is full; written answers are kept.
-        NotFoundError, WorkspaceError, ModelUnusable: no row can be answered; written answers are
-            kept.
+        NotFoundError, WorkspaceError, ModelUnusable: no row can be answered.
     """
     started = perf_counter()
     folder = BatchFolder.of(out, questions)
@@ -211,11 +208,7 @@ def _with_concurrency(config: Config, concurrency: int) -> Config:
 
 @contextmanager
 def _refusing(workspace: Workspace, corpus: str, config: Config) -> Iterator[Callable[[Row], Row]]:
-    """Give a function to refuse rows with documents missing from the corpus.
-
-    Raises:
-        UsageError, NotFoundError: the setting ``retrieval.where`` matches nothing.
-    """
+    """Give a function to refuse rows with documents missing from the corpus."""
     if not searches(config):
         yield lambda row: row
         return
@@ -377,11 +370,9 @@ class BatchEstimate:
     counted.
 
     Attributes:
-        rows: of the table.
         unreadable: rows impossible to ask.
         left: rows still to ask, without unreadable and unanswerable ones.
-        sampled: rows answered for the estimate.
-        failed: of these.
+        sampled, failed: rows answered for the estimate, and the failed ones of these.
         seconds: estimated wall time.
         prompt, completion: estimated tokens; 0 without a model.
         unanswerable: rows with no options, or too many, for a method of choice; each fails at once.

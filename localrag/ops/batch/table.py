@@ -56,16 +56,15 @@ _NAMED = 5
 
 @dataclass(slots=True)
 class QuestionTable:
-    """The questions of a stream that can be rewound.
+    """The questions of a stream, readable more than once.
 
     A row is a JSON object with ``question`` and optional fields: ``id``, ``options`` (a list, or
     ``{"a": …, "b": …}``), ``documents`` (ids to search in), and ``where`` (``{"kind": "Act"}`` or
     ``"kind=Act; chapter=罰則"``). In CSV and Excel it is a row below a header (see
-    `localrag.ops.batch.columns.Header`). The text is UTF-8. CSV may also be CP932 or EUC-JP,
+    `localrag.ops.batch.columns.TableHeader`). The text is UTF-8. CSV may also be CP932 or EUC-JP,
     separated by commas, tabs or semicolons.
 
     Attributes:
-        name: of the file, for messages.
         unused: unknown fields, at most twenty.
         told: notes on the reading: `TABLE_ENCODING`, `SHEET_READ` …
     """
@@ -75,7 +74,7 @@ class QuestionTable:
     unused: set[str] = field(default_factory=set)
     told: set[Fact] = field(default_factory=set)
     _aside: Path | None = None
-    _sheet: workbook.Sheet | None = None
+    _sheet: workbook.BookSheet | None = None
     _layout: CsvLayout | None = None
 
     def rows(self) -> Iterator[Row]:
@@ -205,10 +204,9 @@ class QuestionTable:
 
 @contextmanager
 def open_table(source: Path | IO[bytes], aside: Path | None = None) -> Iterator[QuestionTable]:
-    """Open a table of questions; a stream is copied to an unnamed file in `aside` if necessary.
+    """Open a table of questions; raises NotFoundError.
 
-    Raises:
-        NotFoundError: there is no such file, or it cannot be read.
+    A stream is copied to an unnamed file in `aside` if necessary.
     """
     name = str(source) if isinstance(source, Path) else _("The standard input")
     with ExitStack() as stack:
@@ -232,9 +230,7 @@ def open_table(source: Path | IO[bytes], aside: Path | None = None) -> Iterator[
 class CheckedTable:
     """A checked table; it must stay the same when read again.
 
-    Attributes:
-        digests: a number for the content of each row; 0 if unreadable.
-        unreadable: rows impossible to ask.
+    A digest is a number for the content of a row; 0 if unreadable.
     """
 
     table: QuestionTable
@@ -288,12 +284,7 @@ def _digest_of(row: Row) -> int:
 
 
 def _question(row: int, line: int, record: Mapping[str, Any], heading: str) -> QuestionRow:
-    """Make the question of a row.
-
-    Raises:
-        InputError: a field is missing, of the wrong kind, or not Unicode.
-        UsageError: the question has no word or is too long.
-    """
+    """Make the question of a row; raises InputError, UsageError."""
     filters = Filters(documents=_documents(record), where=_where(record))
     options = read_options(record.get("options"))
     query = Query(text=_text(record, heading), options=options.texts, filters=filters)

@@ -25,7 +25,6 @@ class QuestionRow:
     Attributes:
         row: its number from 1, without blank lines.
         line: its first line in the file, from 1.
-        id: from the file; "" without one.
         labels: of the options, from the file; () for a, b, c …
     """
 

@@ -16,7 +16,7 @@ from localrag.corpus.readers.package import OLE
 from localrag.corpus.readers.sheets import opened_workbook
 from localrag.errors import InputError
 from localrag.language import N_
-from localrag.ops.batch.columns import ABOVE, Header, Record, find_header
+from localrag.ops.batch.columns import ABOVE, Record, TableHeader, find_header
 from localrag.text.facts import Fact, FactKind
 
 if TYPE_CHECKING:
@@ -36,7 +36,7 @@ def is_office(head: bytes) -> bool:
 
 
 @dataclass(frozen=True, slots=True)
-class Sheet:
+class BookSheet:
     """The rows of the sheet with questions, in a temporary file.
 
     Attributes:
@@ -44,7 +44,7 @@ class Sheet:
         told: `SHEET_READ` or `SHEETS_UNREAD`, also `TABLE_OPTIONS` and `IDS_ARE_DATES`.
     """
 
-    header: Header
+    header: TableHeader
     told: tuple[Fact, ...]
     _rows: IO[bytes]
 
@@ -53,7 +53,7 @@ class Sheet:
         self._rows.close()
 
     def records(self) -> Iterator[Record]:
-        """Yield the rows that are not empty, each with its number in the sheet."""
+        """Yield the rows with content, each with its number in the sheet."""
         self._rows.seek(0)
         for line in self._rows:
             number, record, problem = json.loads(line)
@@ -61,18 +61,16 @@ class Sheet:
             yield number, record, InputError(cause, cure, **fields) if problem else None
 
 
-def unpack(stream: IO[bytes], name: str, aside: Path | None = None) -> Sheet:
+def unpack(stream: IO[bytes], name: str, aside: Path | None = None) -> BookSheet:
     """Find the only visible sheet with questions and write its rows to a temporary file.
 
-    Raises:
-        InputError: openpyxl is missing; the file is encrypted, damaged or too large; no sheet has
-            questions, or several have; or too many rows are empty.
+    Raises InputError: openpyxl is missing; the file is unreadable; or the sheet is unclear.
     """
     with opened_workbook(stream, name, aside) as opened:
         return _unpacked(opened.values, opened.formulas, name, aside)
 
 
-def _unpacked(values: Any, formulas: Any, name: str, aside: Path | None) -> Sheet:
+def _unpacked(values: Any, formulas: Any, name: str, aside: Path | None) -> BookSheet:
     visible = [sheet for sheet in values.worksheets if sheet.sheet_state == "visible"]
     found = [(sheet, *at) for sheet in visible if (at := _header(sheet)) is not None]
     if not found:
@@ -106,10 +104,10 @@ def _unpacked(values: Any, formulas: Any, name: str, aside: Path | None) -> Shee
         opened.pop_all()  # It lasts as long as the sheet that is made of it.
     if dates:
         told.append(Fact(FactKind.IDS_ARE_DATES, n=len(dates), cell=dates[0]))
-    return Sheet(header, tuple(told), cast("IO[bytes]", rows))
+    return BookSheet(header, tuple(told), cast("IO[bytes]", rows))
 
 
-def _header(sheet: Any) -> tuple[int, Header] | None:
+def _header(sheet: Any) -> tuple[int, TableHeader] | None:
     first = enumerate(sheet.iter_rows(max_row=ABOVE, max_col=_WIDE), 1)
     return find_header((number, list(map(_text, cells))) for number, cells in first)
 
@@ -118,7 +116,7 @@ _Entry = tuple[int, dict[str, Any], tuple[str, str, dict[str, object]] | None]
 
 
 def _rows(
-    sheet: Any, formulas: Any, above: int, header: Header, dates: list[str]
+    sheet: Any, formulas: Any, above: int, header: TableHeader, dates: list[str]
 ) -> Iterator[_Entry]:
     """Yield number, fields and problem of each row below the header, without empty ones.
 

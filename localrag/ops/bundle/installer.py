@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""Check a bundle of localrag and install it where there is no network.
+"""Check a bundle of localrag and install it without a network.
 
 This is the install.py of every bundle. It needs only Python's standard library: no network, no
-compiler, no root. Before anything of the bundle runs, it checks the signature (if any), the name,
-size and SHA-256 of every file, and the machine.
+compiler, no root. It checks the signature (if any), every file, and the machine first; then
+something of the bundle runs.
 
 The folder of an installation:
 
@@ -53,7 +53,7 @@ WORDS: dict[str, dict[str, str]] = {}
 
 
 def N_(message: str) -> str:  # noqa: N802 - the mark that gettext's tools look for
-    """Mark a message that is translated later."""
+    """Mark a message for a later translation."""
     return message
 
 
@@ -65,13 +65,7 @@ FIRST = N_("Install the bundle that this one was made since, then this one.")
 
 
 class BundleError(Exception):
-    """A bundle cannot be installed.
-
-    Args:
-        cause: one sentence, with the names of `fields` in braces.
-        cure: another sentence.
-        fields: the values in both.
-    """
+    """A bundle cannot be installed; cause and cure are sentences with the names of `fields`."""
 
     exit_code: int = 5
 
@@ -90,7 +84,7 @@ class Refused(BundleError):  # noqa: N818 - the name says what became of it
 
 
 def damaged(name: str) -> Refused:
-    """The error for a file that does not match the manifest."""
+    """The error for a file other than the manifest says."""
     return Refused(N_("{name} is damaged."), _AGAIN, name=name)
 
 
@@ -115,8 +109,7 @@ class Bundle:
 
     Attributes:
         digest: SHA-256 of the manifest.
-        signed_by: the public key of minisign that signed it; "" if not signed.
-        manifest: its content.
+        signed_by: the public key of minisign behind the signature; "" if not signed.
     """
 
     digest: str
@@ -125,11 +118,7 @@ class Bundle:
 
     @classmethod
     def read(cls, text: bytes, signature: bytes | None, key: str = "") -> Bundle:
-        """Read a manifest; `key` is the required public key, if any.
-
-        Raises:
-            Refused: it is damaged, of another format, or not signed as required.
-        """
+        """Read a manifest; `key` is the required public key, if any. Raises Refused."""
         try:
             manifest = json.loads(text)
             found = manifest["format"]
@@ -168,13 +157,9 @@ class Bundle:
         return (item for item in self.files.items() if item[0].startswith(f"{folder}/"))
 
     def check(self, entries: Iterable[tuple[str, BinaryIO | None]]) -> None:
-        """Compare every file with the manifest.
+        """Compare every file with the manifest; raises Refused.
 
-        Args:
-            entries: paths with their contents; None if not a plain file.
-
-        Raises:
-            Refused: a file is missing, damaged, not listed, or not a plain file.
+        An entry without content is not a plain file.
         """
         awaited = {name for name, file in self.files.items() if not file["held"]}
         for name, content in entries:
@@ -192,12 +177,7 @@ class Bundle:
 
 
 def _require_valid(manifest: dict[str, Any]) -> None:
-    """Check the types of everything read from a manifest.
-
-    Raises:
-        ValueError: a value is wrong; or LookupError, TypeError, AttributeError.
-        Refused: a path leads out of the bundle.
-    """
+    """Check the types of everything read from a manifest; raises ValueError, Refused."""
     needs = manifest["needs"]
     texts = [manifest["localrag"], manifest["signed_by"], needs["glibc"], *manifest["extras"]]
     if not all(isinstance(text, str) for text in (*texts, *needs["pythons"], *needs["processors"])):
@@ -215,11 +195,7 @@ def _require_valid(manifest: dict[str, Any]) -> None:
 
 
 def require_plain(name: str) -> None:
-    """Check that a path is inside a bundle.
-
-    Raises:
-        Refused: it leads out of it, or a bundle has no such file.
-    """
+    """Raise Refused if a path leads out of a bundle."""
     folder, *parts = name.split("/")
     odd = not name.isprintable() or set(name) & set('\\:*?"<>|')
     hidden = any(not part or part.startswith((".", "-")) for part in parts)
@@ -228,11 +204,7 @@ def require_plain(name: str) -> None:
 
 
 def _signer(text: bytes, signature: bytes | None, said: str, key: str) -> str:
-    """The key that signed a manifest; "" if it is not signed and need not be.
-
-    Raises:
-        Refused: the signature is wrong, or not by `key`.
-    """
+    """The key of the signature; "" if there is and need be none. Raises Refused."""
     wanted = key or said
     if not wanted and signature is not None:
         raise Refused(
@@ -264,15 +236,9 @@ def as_said(content: BinaryIO, file: dict[str, Any], copy: BinaryIO | None = Non
 
 
 def verify(folder: Path, key: str = "") -> Bundle:
-    """Check every byte of a bundle folder; runs nothing of it.
+    """Check every byte of a bundle folder; runs nothing of it. Raises Refused, OSError.
 
-    Args:
-        folder: the bundle.
-        key: the required public key, or a file of minisign with it.
-
-    Raises:
-        Refused: it is not a bundle, or does not match its manifest, its signature or `key`.
-        OSError: it cannot be read.
+    `key` is the required public key, or a file of minisign with it.
     """
     if not (folder / MANIFEST).is_file():
         raise no_bundle(folder)
@@ -285,11 +251,7 @@ def verify(folder: Path, key: str = "") -> Bundle:
 
 
 def key_of(said: str) -> str:
-    """A public key, from itself or a file of minisign.
-
-    Raises:
-        Refused: it is neither.
-    """
+    """A public key, from itself or a file of minisign; raises Refused if it is neither."""
     key = said
     if said and Path(said).is_file():
         key = [*Path(said).read_text(errors="replace").split("\n"), ""][1].strip()
@@ -316,13 +278,8 @@ def _entries(folder: Path) -> Iterator[tuple[str, BinaryIO | None]]:
 def install(folder: Path, target: Path, key: str, tell: Callable[..., object]) -> dict[str, Any]:
     """Check a bundle, install it, try it, then switch to it.
 
-    After a kill the former version, if any, is in use; the next run goes on.
-
-    Args:
-        folder: the bundle.
-        target: folder of the installation; made if missing.
-        key: see `verify`.
-        tell: gets messages with their values.
+    After a kill the former version, if any, is in use; the next run goes on. `tell` gets messages
+    with their values.
 
     Returns:
         The JSON of `localrag.doors.entering`, and ``start``, the path of the command.
@@ -386,11 +343,7 @@ def _alone(target: Path) -> Iterator[None]:
 
 
 def installed(version: Path) -> Bundle:
-    """The bundle of an installed version.
-
-    Raises:
-        BundleError: its stored manifest is damaged.
-    """
+    """The bundle of an installed version; raises BundleError if its stored manifest is damaged."""
     try:
         return Bundle(**json.loads((version / "bundle.json").read_bytes()))
     except (ValueError, TypeError) as error:
@@ -400,11 +353,7 @@ def installed(version: Path) -> Bundle:
 
 
 def _require_successor(bundle: Bundle, before: Bundle, *, trusted: bool) -> None:
-    """Check that a bundle may replace the installed one.
-
-    Raises:
-        Refused: it is older, or signed by another key that the user has not named.
-    """
+    """Raise Refused if a bundle may not replace the installed one."""
     if _ordered(bundle.version) < _ordered(before.version):
         raise Refused(
             N_("The bundle holds localrag {version}; {before}, which is newer, is installed."),
@@ -421,11 +370,7 @@ def _require_successor(bundle: Bundle, before: Bundle, *, trusted: bool) -> None
 
 
 def _interpreter(bundle: Bundle) -> str:
-    """A Python for the bundle; "" if it brings its own.
-
-    Raises:
-        Refused: there is none, or the bundle is for another machine.
-    """
+    """A Python for the bundle; "" if it brings its own. Raises Refused."""
     needs = bundle.manifest["needs"]
     here = "{}.{}".format(*sys.version_info)
     found = f"{sys.platform} {platform.machine()}, glibc {platform.libc_ver()[1] or '-'}"
@@ -453,11 +398,7 @@ def _interpreter(bundle: Bundle) -> str:
 
 
 def _keep_parts(bundle: Bundle, folder: Path, earlier: Path, parts: Path) -> None:
-    """Copy the files to install and to keep for later bundles, checking them again.
-
-    Raises:
-        Refused: a file has just changed, or belongs to an earlier bundle that is not installed.
-    """
+    """Copy the files to install and to keep for later bundles, checking them again."""
     for name, file in (item for kind in _KEPT for item in bundle.below(kind)):
         goal = parts / name
         goal.parent.mkdir(parents=True, exist_ok=True)
@@ -474,11 +415,7 @@ def _keep_parts(bundle: Bundle, folder: Path, earlier: Path, parts: Path) -> Non
 
 
 def _build(bundle: Bundle, interpreter: str, version: Path) -> None:
-    """Make the virtual environment of a version.
-
-    Raises:
-        BundleError: it cannot be made.
-    """
+    """Make the virtual environment of a version; raises BundleError if it cannot be made."""
     for archive in sorted(version.glob("parts/python/*.tar.gz")):
         with tarfile.open(archive) as tar:
             # Its hash is checked; Python 3.12 warns without a filter.
@@ -529,15 +466,9 @@ def _ordered(version: str) -> list[int]:
 
 
 def _run(command: list[str], *, heard: bool = False) -> str:
-    """Run a command without input; returns its standard output.
+    """Run a command without input; returns its standard output. Raises BundleError, OSError.
 
-    Args:
-        command: already checked.
-        heard: show its standard error instead of keeping it for the message.
-
-    Raises:
-        BundleError: it fails; if heard, with its exit code.
-        OSError: the disk is full.
+    If `heard`, its standard error is shown instead of being kept for the message.
     """
     err = None if heard else subprocess.PIPE
     own = {name: value for name, value in os.environ.items() if not name.startswith("LOCALRAG_")}

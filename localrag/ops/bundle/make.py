@@ -30,7 +30,7 @@ from localrag.errors import BusyError, FileExistsAlready, UsageError, to_install
 from localrag.language import N_
 from localrag.ops.backup import back_up
 from localrag.ops.bundle import installer, parts, signature, wheels
-from localrag.ops.bundle.parts import Part
+from localrag.ops.bundle.parts import BundlePart
 from localrag.text.progress import ignore
 from localrag_models.store import InstalledModel, ModelStore
 
@@ -46,14 +46,12 @@ _TEXTS = re.compile(r'N_\(\s*("(?:[^"\\]|\\.)*")\s*\)')
 
 
 @dataclass(frozen=True, slots=True)
-class Contents:
+class BundleContents:
     """The contents of a bundle.
 
     Attributes:
-        extras: of localrag.
         pythons: versions, as 3.11.
         processors: as `platform.machine` names them.
-        models: names of installed models.
         corpora: names; with their indexes.
         sources: files or folders to add on the workstation, each with the name of the corpus.
         settings: a settings file for a new workspace; None sets the first model of each kind.
@@ -74,12 +72,7 @@ class Contents:
 
 @dataclass(frozen=True, slots=True)
 class Signer:
-    """Signs in the format of minisign.
-
-    Attributes:
-        public: the public key, in base64.
-        sign: returns the signature of a text.
-    """
+    """Signs in the format of minisign; the public key is in base64."""
 
     public: str
     sign: Callable[[bytes], bytes]
@@ -87,12 +80,10 @@ class Signer:
 
 @dataclass(frozen=True, slots=True)
 class BundleReport:
-    """The bundle that was made.
+    """The bundle as made.
 
     Attributes:
-        path: of the folder or the tar.
         digest: SHA-256 of its manifest.
-        files, bytes: its size.
         held: number of files left to the earlier bundle.
         signed_by: a public key; "" if not signed.
         unlicensed: files without a stated licence.
@@ -110,7 +101,7 @@ class BundleReport:
 def make(
     workspace: Workspace,
     target: Path,
-    contents: Contents,
+    contents: BundleContents,
     project: wheels.Project,
     *,
     since: installer.Bundle | None = None,
@@ -119,14 +110,8 @@ def make(
 ) -> BundleReport:
     """Make a bundle.
 
-    Args:
-        workspace: source of models and corpora.
-        target: the folder to make, or a file if its name ends in ``.tar``.
-        contents: of the bundle.
-        project: localrag.
-        since: a bundle installed on the workstation; unchanged files are left out.
-        signer: signs the bundle.
-        tell: gets the progress.
+    A `target` with the ending ``.tar`` is a file, else a folder. Files unchanged since a bundle
+    installed on the workstation (`since`) are left out.
 
     Raises:
         UsageError: the name exists, or the contents are impossible.
@@ -174,11 +159,7 @@ def make(
 
 
 def _extras(named: Sequence[str], since: installer.Bundle | None) -> tuple[str, ...]:
-    """The named extras, and the extras of the earlier bundle.
-
-    Raises:
-        UsageError: localrag has no such extra.
-    """
+    """The named extras, and the extras of the earlier bundle; raises UsageError."""
     # docs,office as in pip.
     wanted = [one.strip() for text in named for one in text.split(",") if one.strip()]
     known = sorted(metadata("localrag").get_all("Provides-Extra") or ())
@@ -194,15 +175,7 @@ def _extras(named: Sequence[str], since: installer.Bundle | None) -> tuple[str, 
 
 
 def minisign_signer(secret: Path, ask: Callable[[], str]) -> Signer:
-    """A signer with a secret key of minisign.
-
-    Args:
-        secret: file of the key.
-        ask: asks for its password, if it has one.
-
-    Raises:
-        UsageError: the file is not such a key, or the password is wrong.
-    """
+    """A signer with a secret key of minisign; `ask` gives its password. Raises UsageError."""
     _require_extra()
     import minisign
 
@@ -253,12 +226,7 @@ class _Given(NamedTuple):
 
 
 def _require_settings(path: Path) -> None:
-    """Check a settings file.
-
-    Raises:
-        UsageError: there is no such file.
-        ConfigError: it is not valid.
-    """
+    """Check a settings file; raises UsageError, ConfigError."""
     if not path.is_file():
         raise UsageError(
             N_("There is no file {path}."),
@@ -269,13 +237,12 @@ def _require_settings(path: Path) -> None:
 
 
 def _begin(
-    work: Path, contents: Contents, models: list[InstalledModel], since: installer.Bundle | None
+    work: Path,
+    contents: BundleContents,
+    models: list[InstalledModel],
+    since: installer.Bundle | None,
 ) -> None:
-    """Make the folder of a growing bundle; half-written files of a killed run are removed.
-
-    Raises:
-        UsageError: it has the beginning of another bundle.
-    """
+    """Make the folder of a growing bundle, without half-written files of a killed run."""
     chosen = asdict(contents)
     chosen["models"] = [model.id for model in models]
     chosen["since"] = since.digest if since else ""
@@ -307,7 +274,7 @@ def _leaving_nothing(work: Path, files: Path) -> Iterator[None]:
 
 
 def _collect(
-    contents: Contents, project: wheels.Project, files: Path, work: Path, tell: Tell
+    contents: BundleContents, project: wheels.Project, files: Path, work: Path, tell: Tell
 ) -> None:
     """Collect the packages, and a Python, once: it takes longest."""
     if (work / "collected").exists():
@@ -337,11 +304,7 @@ def _back_up(workspace: Workspace, name: str, files: Path) -> None:
 
 
 def _copy(source: Path, folder: Path, follow_links: bool, tell: Callable[[str], object]) -> None:
-    """Copy a file or the content of a folder, without hidden files and links.
-
-    Raises:
-        UsageError: a file name is not possible in a bundle.
-    """
+    """Copy a file or the content of a folder, without hidden files and links; raises UsageError."""
     found = walk([source], lambda _: True, follow_links=follow_links)
     for left_out in found.passed_over:
         tell(f"{left_out.source}: {left_out.cause} {left_out.cure}")
@@ -363,7 +326,7 @@ def _copy(source: Path, folder: Path, follow_links: bool, tell: Callable[[str], 
                 shutil.copyfileobj(reader, writer)
 
 
-def _write_settings(contents: Contents, models: list[InstalledModel], files: Path) -> None:
+def _write_settings(contents: BundleContents, models: list[InstalledModel], files: Path) -> None:
     import tomli_w
 
     chosen = {_SETTINGS[model.kind]: {"model": model.name} for model in reversed(models)}
@@ -374,7 +337,7 @@ def _write_settings(contents: Contents, models: list[InstalledModel], files: Pat
 
 
 def _manifest(
-    contents: Contents,
+    contents: BundleContents,
     models: list[InstalledModel],
     files: Path,
     since: installer.Bundle | None,
@@ -382,7 +345,7 @@ def _manifest(
     """The manifest; also writes the list of parts."""
     found = [replace(part, sha256=_hash(files / part.path)) for part in _parts(models, files)]
     replace_text(files / "parts.cdx.json", parts.as_cyclonedx(__version__, found))
-    own = [Part(name, "package", "", "", _LICENCE) for name in installer.FILES]
+    own = [BundlePart(name, "package", "", "", _LICENCE) for name in installer.FILES]
     listed: dict[str, dict[str, Any]] = {}
     ids = {f"models/{model.name}.tar": model.id for model in models}
     for part in [*found, *(one for one in own if (files / one.path).exists())]:
@@ -416,7 +379,7 @@ def _version(files: Path) -> str:
     return next((files / "wheels").glob("localrag-*.whl")).name.split("-")[1]
 
 
-def _parts(models: list[InstalledModel], files: Path) -> Iterator[Part]:
+def _parts(models: list[InstalledModel], files: Path) -> Iterator[BundlePart]:
     licences = {model.name: model.manifest.licence for model in models}
     for path in sorted(path for path in files.rglob("*") if path.is_file()):
         name = path.relative_to(files).as_posix()
@@ -424,13 +387,13 @@ def _parts(models: list[InstalledModel], files: Path) -> Iterator[Part]:
             case "wheels", _:
                 yield parts.of_wheel(path, name)
             case "python", _:
-                yield Part(name, "python", path.name.removesuffix(".tar.gz"), "", "PSF-2.0")
+                yield BundlePart(name, "python", path.name.removesuffix(".tar.gz"), "", "PSF-2.0")
             case "models", _:
-                yield Part(name, "model", path.stem, "", licences[path.stem])
+                yield BundlePart(name, "model", path.stem, "", licences[path.stem])
             case "corpora", _:
-                yield Part(name, "corpus", path.stem, "", "")
+                yield BundlePart(name, "corpus", path.stem, "", "")
             case "sources", *_:
-                yield Part(name, "documents", path.name, "", "")
+                yield BundlePart(name, "documents", path.name, "", "")
 
 
 def _hash(path: Path) -> str:
@@ -474,7 +437,7 @@ def _put_in_place(files: Path, target: Path) -> BundleReport:
 
 
 def _pack(files: Path, target: Path, aside: Path) -> None:
-    """Write a tar that begins with the manifest; it grows aside."""
+    """Write a tar, the manifest first; it grows aside."""
     first = [name for name in (installer.MANIFEST, installer.SIGNATURE) if (files / name).exists()]
     found = sorted(
         path.relative_to(files).as_posix() for path in files.rglob("*") if path.is_file()

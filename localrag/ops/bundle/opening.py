@@ -32,15 +32,10 @@ _ERRORS: dict[int, type[LocalragError]] = {4: InputError, 6: BusyError, 7: Stora
 
 
 def verify(path: Path, key: str = "") -> Bundle:
-    """Check every byte of a bundle; runs nothing of it.
+    """Check every byte of a bundle, a folder or a tar; runs nothing of it.
 
-    Args:
-        path: a folder or a tar.
-        key: the required public key, or a file of minisign with it.
-
-    Raises:
-        InputError: it is not a bundle, or does not match its manifest, its signature or `key`.
-        StorageError: it cannot be read.
+    `key` is the required public key, or a file of minisign with it. Raises InputError,
+    StorageError.
     """
     with _as_ours(path):
         if path.is_dir():
@@ -52,15 +47,7 @@ def verify(path: Path, key: str = "") -> Bundle:
 
 
 def manifest_of(path: Path) -> Bundle:
-    """The manifest of a bundle; its other files may be missing.
-
-    Args:
-        path: a folder, a tar, or a manifest.
-
-    Raises:
-        InputError: it is not a bundle, or its manifest is damaged.
-        StorageError: it cannot be read.
-    """
+    """The manifest of a bundle: folder, tar or manifest; raises InputError, StorageError."""
     with _as_ours(path):
         place = path / MANIFEST if path.is_dir() else path
         if place.name == MANIFEST and place.is_file():
@@ -99,11 +86,7 @@ def install(
 
 
 def installed_in() -> Path:
-    """The folder into which a bundle installed this localrag.
-
-    Raises:
-        UsageError: it was not installed by a bundle.
-    """
+    """The folder into which a bundle installed this localrag; raises UsageError."""
     # FOLDER/versions/NAME/program
     folder = Path(sys.prefix).resolve().joinpath("..", "..", "..").resolve()
     if (folder / "current" / "bundle.json").exists():

@@ -16,15 +16,11 @@ _LICENSED = "License :: "
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class BundlePart:
     """A file of a bundle from another maker.
 
-    Attributes:
-        path: in the bundle.
-        kind: of the part.
-        name, version: "" for no version.
-        licence: in the maker's words; "" if not stated.
-        sha256: of the file.
+    `path` is in the bundle. `version` may be "". `licence` is in the maker's words, "" if not
+    stated.
     """
 
     path: str
@@ -35,12 +31,8 @@ class Part:
     sha256: str = ""
 
 
-def of_wheel(wheel: Path, path: str) -> Part:
-    """A part from the metadata of a wheel.
-
-    Raises:
-        ValueError: the wheel has no metadata.
-    """
+def of_wheel(wheel: Path, path: str) -> BundlePart:
+    """A part from the metadata of a wheel; raises ValueError if the wheel has no metadata."""
     with zipfile.ZipFile(wheel) as packed:
         inside = zipfile.Path(packed)
         told = next((one for one in inside.iterdir() if one.name.endswith(".dist-info")), None)
@@ -56,16 +48,13 @@ def of_wheel(wheel: Path, path: str) -> Part:
         # Some have the whole text there; its first line names the licence.
         written = "".join(said("License")).split("\n")[0]
         licence = "".join(said("License-Expression")) or classified or written
-        return Part(path, "package", metadata["Name"], metadata["Version"], licence[:_LONGEST])
+        return BundlePart(
+            path, "package", metadata["Name"], metadata["Version"], licence[:_LONGEST]
+        )
 
 
-def as_cyclonedx(version: str, parts: Iterable[Part]) -> str:
-    """The list of parts, as JSON of CycloneDX 1.6.
-
-    Args:
-        version: of localrag.
-        parts: with their hashes.
-    """
+def as_cyclonedx(version: str, parts: Iterable[BundlePart]) -> str:
+    """The list of parts, of this version of localrag, as JSON of CycloneDX 1.6."""
     from cyclonedx.model.bom import Bom
     from cyclonedx.model.component import Component, ComponentType
     from cyclonedx.output.json import JsonV1Dot6
@@ -79,7 +68,7 @@ def as_cyclonedx(version: str, parts: Iterable[Part]) -> str:
     return JsonV1Dot6(bom).output_as_string(indent=1)
 
 
-def _component(part: Part) -> "Component":
+def _component(part: BundlePart) -> "Component":
     from cyclonedx.contrib.license.factories import LicenseFactory
     from cyclonedx.model import HashAlgorithm, HashType
     from cyclonedx.model.component import Component, ComponentType

@@ -10,12 +10,9 @@ import hashlib
 
 
 def is_genuine(key: str, text: bytes, signature: bytes) -> bool:
-    """Whether a signature in the format of minisign fits a text and a public key.
+    """Whether a signature in the format of minisign fits a text and a public key in base64.
 
-    Args:
-        key: as minisign prints it, in base64.
-        text: the signed text.
-        signature: the content of the ``.minisig``, of the kind that hashes first.
+    `signature` is the content of the ``.minisig``, of the kind with a hash first.
     """
     try:
         public = base64.b64decode(key, validate=True)

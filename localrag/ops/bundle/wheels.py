@@ -1,8 +1,8 @@
 """The packages of a bundle, downloaded or compiled by pip in processes of its own.
 
 Only this part of a bundle uses a network, as pip is configured. Compiled packages use no special
-instructions of this processor and no library that a fresh system may not have (llama.cpp is built
-without OpenMP).
+instructions of this processor. They need no library beyond a fresh system's: llama.cpp is built
+without OpenMP.
 """
 
 import errno
@@ -43,21 +43,13 @@ _TAG = re.compile(r"manylinux_2_(\d+)_|(manylinux2014)_|(?<![a-z])(linux)_")
 
 @dataclass(frozen=True, slots=True)
 class Project:
-    """Localrag as a project to install.
-
-    Attributes:
-        path: its source or its wheel.
-    """
+    """Localrag as a project to install, by its source or its wheel."""
 
     path: Path
 
     @classmethod
     def here(cls) -> "Project":
-        """The source of this process.
-
-        Raises:
-            UsageError: localrag is not installed from a folder.
-        """
+        """The source of this process; raises UsageError."""
         try:
             said = json.loads(distribution("localrag").read_text("direct_url.json") or "{}")
         except PackageNotFoundError:
@@ -72,7 +64,7 @@ class Project:
 
     @property
     def pins(self) -> list[str]:
-        """Options of pip that pin every version, if the source lists them."""
+        """Options of pip with a pin for every version, if the source lists them."""
         pins = self.path / "constraints.txt"
         if not pins.is_file():
             return []
@@ -89,19 +81,9 @@ def collect(
 ) -> None:
     """Collect the wheels of localrag, its dependencies and pip.
 
-    Args:
-        project: localrag.
-        extras: of localrag.
-        pythons: versions, as 3.11; an interpreter of each must be installed here.
-        processors: as `platform.machine` names them; for others than this one nothing can be
-            compiled.
-        folder: for the wheels.
-        work: for pip's files, so that a stopped run can go on.
-
-    Raises:
-        UsageError: an interpreter is missing.
-        InputError: pip fails; with its message.
-        OSError: the disk is full.
+    An interpreter of each version (as 3.11) must be installed here. For processors (as
+    `platform.machine` names them) other than this one nothing can be compiled. pip's files are in
+    `work`: a stopped run can go on. Raises UsageError, InputError, OSError.
     """
     common = work / "without-common.cmake"
     common.write_text(_COMMON, encoding="ascii")
@@ -122,7 +104,7 @@ def collect(
 
 
 def _foreign(version: str, processor: str, folder: Path) -> list[str]:
-    """Options of pip to take wheels for another processor, as old as those of this system."""
+    """Options of pip to take wheels for another processor, as old as this system's."""
     minor = int(platform.libc_ver()[1].split(".")[1])
     tags = [f"manylinux_2_{n}_{processor}" for n in range(5, minor + 1)]
     tags += [f"manylinux2014_{processor}", f"linux_{processor}"]
@@ -132,11 +114,7 @@ def _foreign(version: str, processor: str, folder: Path) -> list[str]:
 
 
 def interpreter(version: str) -> str:
-    """The Python of a version on this machine.
-
-    Raises:
-        UsageError: there is no such Python.
-    """
+    """The Python of a version on this machine; raises UsageError if there is no such Python."""
     if version == "{}.{}".format(*sys.version_info):
         return sys.executable
     found = shutil.which(f"python{version}")
@@ -169,12 +147,7 @@ def glibc(wheels: Iterable[str]) -> str:
 
 
 def standalone(version: str, folder: Path, work: Path) -> None:
-    """Write a self-contained Python, as an archive for the installer.
-
-    Raises:
-        UsageError: uv, which downloads it, is not installed.
-        InputError: uv fails; with its message.
-    """
+    """Write a self-contained Python from uv, as an archive; raises UsageError, InputError."""
     uv = shutil.which("uv")
     if uv is None:
         raise UsageError(
@@ -191,12 +164,7 @@ def standalone(version: str, folder: Path, work: Path) -> None:
 
 
 def _run(command: list[str], environment: dict[str, str] | None = None) -> None:
-    """Run a command that may reach a network.
-
-    Raises:
-        InputError: it fails.
-        OSError: the disk is full.
-    """
+    """Run a command, perhaps with a network; raises InputError, OSError."""
     done = subprocess.run(  # noqa: S603 - pip and uv
         command,
         stdin=subprocess.DEVNULL,

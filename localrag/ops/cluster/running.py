@@ -44,7 +44,7 @@ def on_workers(config: Config) -> Config:
 def answers_on(
     cluster: Cluster,
 ) -> Callable[[Workspace, str, Config], AbstractContextManager["RemoteAnswers"]]:
-    """Return a function that opens the answer source of a batch on a cluster."""
+    """Return a function for opening the answer source of a batch on a cluster."""
 
     @contextmanager
     def opened(workspace: Workspace, corpus: str, asked: Config) -> Iterator["RemoteAnswers"]:
@@ -62,9 +62,7 @@ def answers_on(
 class RemoteAnswers:
     """Answers questions on workers; fulfils `localrag.ops.batch.types.AnswerSource`.
 
-    Args:
-        pool: the workers.
-        note: called with each question before it is asked.
+    `note` is called with each question before it is asked.
     """
 
     def __init__(self, pool: Pool, note: Callable[[Query], object] = ignore) -> None:
@@ -94,7 +92,7 @@ class _Answering:
 
 
 def chat_on(cluster: Cluster) -> "Callable[[Workspace, Config], RemoteChat | None]":
-    """Return a function that opens the chat model of the settings on the workers."""
+    """Return a function for opening the chat model of the settings on the workers."""
 
     def opened(workspace: Workspace, config: Config) -> "RemoteChat | None":
         if not config.chat.model:

@@ -28,8 +28,7 @@ from localrag.corpus.workspace import Workspace
 from localrag.errors import ModelUnusable, NotFoundError, UsageError, to_install
 from localrag.language import N_
 from localrag_indexes.manifest import COMPARED
-from localrag_indexes.outcome import Outcome, outcome
-from localrag_indexes.parallel import map_threads
+from localrag_indexes.parallel import Outcome, map_threads, outcome
 
 CHUNK = 32 << 20
 """Bytes sent at a time."""
@@ -49,17 +48,13 @@ class CarriedFile:
 
 @dataclass(frozen=True, slots=True)
 class Parcel:
-    """The files of a workspace that some work needs."""
+    """The files of a workspace for some work."""
 
     files: tuple[CarriedFile, ...]
 
     @classmethod
     def of(cls, workspace: Workspace, corpus: str, config: Config) -> "Parcel":
-        """List the files for questions about a corpus, or for models alone if `corpus` is "".
-
-        Raises:
-            StorageError: a file cannot be read.
-        """
+        """List the files for questions about a corpus, or for models alone if `corpus` is ""."""
         wanted = [workspace.prompts]
         if corpus:
             place = workspace.corpus(corpus)
@@ -89,7 +84,7 @@ def _is_of_here(path: Path) -> bool:
     return path.name.endswith(_OF_HERE) or (is_log and not path.stat().st_size)
 
 
-class Shelf:
+class ReceivedContents:
     """The content received by a machine, by digest, and the workspaces made of it.
 
     Args:
@@ -101,19 +96,14 @@ class Shelf:
         self._folder = folder
 
     def lacks(self, parcel: Parcel) -> list[CarriedFile]:
-        """The files whose content is not here, each content once."""
+        """The files without their content here, each content once."""
         lacking = {
             one.digest: one for one in parcel.files if not self._content(one.digest).exists()
         }
         return list(lacking.values())
 
     def take(self, digest: str, chunks: Iterable[bytes]) -> None:
-        """Keep the content of a file.
-
-        Raises:
-            StorageError: the disk is full.
-            ValueError: the content does not match its digest.
-        """
+        """Keep the content of a file; raises StorageError, ValueError."""
         with storing(self._folder):
             make_folder(self._contents)
             found = _hash()
@@ -125,11 +115,7 @@ class Shelf:
                     raise ValueError(digest)
 
     def unpacked(self, parcel: Parcel) -> Path:
-        """The workspace of a parcel whose contents are all here.
-
-        Raises:
-            StorageError: the disk is full.
-        """
+        """The workspace of a complete parcel; raises StorageError."""
         home = self._folder / "workspaces" / parcel.digest
         if home.exists():
             return home
@@ -150,11 +136,7 @@ class Shelf:
 
 @contextmanager
 def marked(workspace: Workspace) -> Iterator[str]:
-    """Put a file with a random name into a workspace for a while; yield its path within.
-
-    Raises:
-        StorageError: it cannot be written.
-    """
+    """Put a file with a random name into a workspace for a while; yield its path within."""
     path = workspace.runs / "cluster" / secrets.token_hex(16)
     with storing(path):
         make_folder(path.parent)
@@ -204,7 +186,6 @@ class Errand:
     """The work of some workers.
 
     Attributes:
-        opener: opens what does the work.
         workspace: its folder is given to the opener; None if it needs none.
         corpus: is sent if the workers cannot reach the workspace; "" for the models alone.
         config: the settings; they name the models to send.
@@ -217,11 +198,7 @@ class Errand:
 
 
 class Cluster:
-    """A cluster to start workers on.
-
-    Attributes:
-        parallel: pieces of work under way at the same time.
-    """
+    """A cluster to start workers on; `parallel` counts pieces of work at the same time."""
 
     def __init__(self, ray: Any, held: ExitStack, size: int, threads: int, at_once: int) -> None:
         self.parallel = size * at_once
@@ -236,7 +213,7 @@ class Cluster:
     def open(
         cls, address: str, *, workers: int = 0, threads: int = 1, at_once: int = 1
     ) -> Iterator[Self]:
-        """Join a cluster, or start one on this machine.
+        """Join a cluster, or start one on this machine; raises UsageError without Ray.
 
         Args:
             address: of its head node (``host:6379``, ``auto``), or `LOCAL`.
@@ -245,7 +222,6 @@ class Cluster:
             at_once: pieces of work of a worker at the same time.
 
         Raises:
-            UsageError: Ray is not installed.
             NotFoundError: there is no such cluster.
             ModelUnusable: it does not start.
         """
@@ -300,11 +276,7 @@ class Cluster:
             yield cls(ray, held, size, threads, at_once)
 
     def pool(self, errand: Errand) -> "Pool":
-        """Start workers and wait for the first; they end with the cluster at the latest.
-
-        Raises:
-            LocalragError: the error of the opener.
-        """
+        """Start workers and wait for the first; they end with the cluster at the latest."""
         mark = ""
         if errand.workspace is not None:
             mark = self._held.enter_context(marked(errand.workspace))
@@ -334,8 +306,7 @@ class _Same:
 class Pool:
     """The workers of one errand; may be used from several threads.
 
-    Attributes:
-        parallel: calls under way at the same time.
+    `parallel` counts calls at the same time.
     """
 
     def __init__(
@@ -356,11 +327,7 @@ class Pool:
         self._closed = False
 
     def start(self) -> None:
-        """Start the workers and wait for the first.
-
-        Raises:
-            LocalragError: the first one cannot be opened.
-        """
+        """Start the workers and wait for the first; raises LocalragError."""
         for _ in range(self._workers):
             self._add()
         waiting = N_("No worker has started yet: the processors may all be busy.")
@@ -373,23 +340,13 @@ class Pool:
             late.cancel()
 
     def gather(self) -> None:
-        """Wait until all workers are ready.
-
-        Raises:
-            LocalragError: one of them cannot be opened.
-        """
+        """Wait until all workers are ready; raises LocalragError."""
         ready = [self._next() for _ in range(self.parallel)]
         for worker in ready:
             self._idle.put(worker)
 
     def call(self, item: Any, cancelled: Callable[[], bool] = lambda: False) -> Any:
-        """Give a free worker a piece of work.
-
-        Raises:
-            Cancelled: `cancelled` returned true.
-            ModelUnusable: several workers were lost over it, or none can be started.
-            Exception: the error of the work itself.
-        """
+        """Give a free worker a piece of work; raises Cancelled, ModelUnusable, Exception."""
         for _ in range(_TRIES):
             worker = self._next(cancelled)
             try:
@@ -522,10 +479,10 @@ class _Worker:
         return outcome(self._work, item)
 
 
-def _shelf() -> Shelf:
+def _shelf() -> ReceivedContents:
     from platformdirs import user_cache_path
 
-    return Shelf(user_cache_path("localrag", appauthor=False) / "cluster")
+    return ReceivedContents(user_cache_path("localrag", appauthor=False) / "cluster")
 
 
 def _brief(error: Exception) -> str:

@@ -12,7 +12,7 @@ from localrag.language import N_, _
 from localrag.methods.catalogue import labelled
 from localrag.ops.conversations.store import Conversations
 from localrag.ops.conversations.types import Conversation, Turn, TurnState
-from localrag.page.answer import answer_blocks, nearest_blocks
+from localrag.page.answer import filed_answer, nearest_blocks, read_as
 from localrag.page.blocks import Block, Heading, Quotation, Strong, items, paragraph
 from localrag.page.files import write_blocks
 from localrag.page.provision import Places, places
@@ -43,7 +43,7 @@ def conversation_blocks(
 def _turn(turn: Turn, locate: Places) -> Iterator[Block]:
     yield Quotation(turn.query.text)
     if turn.read_as != turn.query.text:
-        yield paragraph(_("Read as: {question}").format(question=turn.read_as))
+        yield read_as(turn.read_as)
     if turn.query.options:
         yield items(f"{label}: {option}" for label, option in labelled(turn.query.options))
     made_with = [
@@ -56,7 +56,7 @@ def _turn(turn: Turn, locate: Places) -> Iterator[Block]:
         made_with.append(_("{n:.1f} s").format(n=turn.seconds))
     yield paragraph(" · ".join(map(one_line, made_with)))
     if turn.answer is not None:
-        yield from answer_blocks(turn.answer, partial(locate, turn.corpus))
+        yield from filed_answer(turn.answer, partial(locate, turn.corpus))
         return
     yield paragraph(Strong(_(_ENDS.get(turn.state, _UNREADABLE))))
     if turn.cause:

@@ -50,7 +50,7 @@ class _Kept(_Version):
 
 
 def answer_as_kept(answer: Answer) -> str:
-    """Serialize an answer; passages of its trace lose their text, which is in the corpus."""
+    """Serialize an answer; passages of its trace lose their text: the corpus has it."""
     kept = _Kept(version=_VERSION, answer=replace(answer, trace=_without_texts(answer.trace)))
     return kept.model_dump_json(exclude_defaults=True)
 
@@ -225,10 +225,8 @@ _TURN = (
 class Conversations:
     """Reads and writes conversations; each call is durable when it returns.
 
-    Use it from one thread. It raises the errors of `Database`.
-
-    Attributes:
-        read_only: whether the disk refuses writing.
+    Use it from one thread. It raises the errors of `Database`. The disk may refuse writing
+    (`read_only`).
     """
 
     def __init__(self, database: Database, owner: Owner, *, read_only: bool = False) -> None:
@@ -299,10 +297,7 @@ class Conversations:
     ) -> builtins.list[Conversation]:
         """List the conversations, the latest change first.
 
-        Args:
-            search: words in title, questions or answers; case and width do not matter.
-            most: at most this many; None for all.
-            skip: leave out this many first.
+        `search` gives words in title, questions or answers; case and width do not matter.
         """
         words = json.dumps([*dict.fromkeys(_folded(search).split())])
         rows = self._db.rows(
@@ -344,12 +339,9 @@ class Conversations:
             self._db.write("DELETE FROM conversations WHERE id = ?", (conversation_id,))
 
     def forget(self, conversation_id: int) -> None:
-        """Delete a conversation and overwrite its traces in the file.
+        """Delete a conversation and overwrite its traces in the file; raises BusyError.
 
         It waits for answers being written.
-
-        Raises:
-            BusyError: another process keeps reading the old content.
         """
         self._db.empty_log()
         self._db.write("PRAGMA secure_delete = ON")

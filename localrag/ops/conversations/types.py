@@ -31,7 +31,6 @@ class Conversation:
     Attributes:
         title: set by the user, else the shortened first question; "" before it.
         created, changed: ISO times in UTC; every question and answer changes the latter.
-        turns: number of questions.
         state: of the last question; None without questions.
     """
 
@@ -48,7 +47,6 @@ class Turn:
     """A question and its outcome.
 
     Attributes:
-        conversation: id of the conversation.
         corpus, method, model: as the settings name them; "" for the default reader or no model.
         asked: ISO time in UTC.
         answer: None without an answer; `cause` explains an unreadable one. Passages of its trace
@@ -56,7 +54,6 @@ class Turn:
         seconds: duration of the answer.
         draft: unchecked claims of an unfinished answer.
         nearest: the best hits of a question without an answer.
-        cause, cure: of the error, if there was one.
     """
 
     id: int

@@ -63,6 +63,26 @@ class History:
     notes: tuple[Fact, ...] = ()
 
 
+@dataclass(frozen=True, slots=True)
+class Amendment:
+    """A later state of a law, and its changes.
+
+    Attributes:
+        before: the state before it; None for a new law.
+        after: the later state.
+        changes: in reading order; empty for a new law.
+    """
+
+    before: DocumentInfo | None
+    after: DocumentInfo
+    changes: tuple[Change, ...] = ()
+
+    @property
+    def day(self) -> str:
+        """The day it comes into force, as ISO date."""
+        return self.after.metadata.get("date", "")
+
+
 _TYPES = {"AC": "法律", "CO": "政令"}
 _LAW_ID = re.compile(r"[1-5](\d{2})(AC|CO)\d(\d{9})")
 
@@ -158,6 +178,37 @@ def diff(store: CorpusStore, law: str, before: date, after: date) -> Comparison:
         tuple(left_out(one, old, other, new)),
         tuple(_far_before((one, other), days)),
     )
+
+
+def pending(store: CorpusStore, until: date | None = None, law: str = "") -> tuple[Amendment, ...]:
+    """List the states coming into force after the day of the store, by day.
+
+    Args:
+        store: the corpus on a day.
+        until: the last day; None for all.
+        law: title, abbreviation or id of one law; "" for all.
+
+    Raises:
+        NotFoundError: the corpus has no such law.
+        UsageError: the name is ambiguous.
+    """
+    last = until.isoformat() if until else ""
+    laws = [_law(store, law)] if law else store.works_to_come(last)
+    found = [one for id_ in laws for one in _amendments(store, id_, last)]
+    return tuple(sorted(found, key=lambda one: one.day))
+
+
+def _amendments(store: CorpusStore, law: str, last: str) -> Iterator[Amendment]:
+    states = store.states(law)
+    for before, after in zip((None, *states), states, strict=False):
+        day = after.metadata.get("date", "")
+        if day <= store.as_of.isoformat() or (last and day > last):
+            continue
+        if before is not None:
+            changes = compare(store.read(before.key), store.read(after.key))
+            yield Amendment(before, after, changes)
+        elif after.not_yet:
+            yield Amendment(None, after)
 
 
 def _held(states: Sequence[DocumentInfo]) -> Fact:

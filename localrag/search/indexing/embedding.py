@@ -31,7 +31,7 @@ from localrag.corpus.types import ARTICLES, Passage
 from localrag.corpus.workspace import CorpusPaths
 from localrag.errors import StorageError
 from localrag.language import N_
-from localrag.search.indexing.state import ATTRIBUTES, LAYERS, attributes, origin
+from localrag.search.units import ATTRIBUTES, LAYERS, attributes, origin
 from localrag.text.progress import Stopwatch
 from localrag_indexes.errors import IndexDamaged, IndexingError
 from localrag_indexes.manifest import current, new_generation

@@ -12,8 +12,8 @@ from pathlib import Path
 from time import perf_counter
 from typing import TYPE_CHECKING, NamedTuple, cast
 
-from localrag.corpus.config import Config, Provisions
-from localrag.corpus.inference.opening import embedder_id, embedder_name, named, open_embedder
+from localrag.corpus.config import Config, Provisions, embedder_name
+from localrag.corpus.inference.opening import embedder_id, named, open_embedder
 from localrag.corpus.ingest.events import FINDING_REFERENCES, INDEXING, Event, FileFailed, Listener
 from localrag.corpus.links import ReferenceRow
 from localrag.corpus.store import CorpusStore, Definition
@@ -21,9 +21,9 @@ from localrag.corpus.types import ARTICLES, Document
 from localrag.corpus.workspace import CorpusPaths, Workspace, writing
 from localrag.errors import InputError, ModelUnusable, NoWorkers, StorageError
 from localrag.language import N_
-from localrag.law.predicted import fingerprint, predicted_questions
 from localrag.search.indexing.embedding import KeptVectors, embed
-from localrag.search.indexing.state import (
+from localrag.search.question.everyday import predicted_fingerprint, predicted_questions
+from localrag.search.units import (
     ATTRIBUTES,
     LAYERS,
     IndexState,
@@ -477,7 +477,7 @@ def _build(
             _questions(store),
             analyzer=Analyzer(),
             attributes=ATTRIBUTES,
-            extra={"questions": fingerprint()},
+            extra={"questions": predicted_fingerprint()},
         )
     with new_generation(place.bm25) as folder:
         if previous is None:

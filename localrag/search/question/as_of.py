@@ -18,7 +18,7 @@ from typing import NamedTuple
 
 from localrag.law.names import LawNames, NameMatch
 from localrag.law.notation import case_numbers
-from localrag.search.question.english_citations import english_citations
+from localrag.search.question.everyday import english_citations
 from localrag.search.question.laws import LawNamed, laws_named
 from localrag.text.facts import Fact, FactKind
 from localrag_indexes.analysis.normalize import (

@@ -23,12 +23,7 @@ Value = str | int | float | tuple[str, ...]
 
 @dataclass(frozen=True, slots=True, init=False)
 class Fact:
-    """A note: `Fact(FactKind.NO_SUCH_LAW, name="民法")`.
-
-    Args:
-        kind: of the note.
-        fields: every value named in its words.
-    """
+    """A note: `Fact(FactKind.NO_SUCH_LAW, name="民法")`."""
 
     kind: FactKind
     _values: tuple[tuple[str, Value], ...]
@@ -60,10 +55,7 @@ class Fact:
     def of_stored(cls, stored: object) -> Self:
         """Read a stored note.
 
-        A string is a note of an earlier version. Of an unknown kind the words are kept.
-
-        Raises:
-            ValueError: it is no note.
+        A string is one of an earlier version; unknown kinds keep their words.
         """
         match stored:
             case cls():
@@ -103,11 +95,7 @@ def told(facts: Iterable[Fact]) -> str:
 
 
 def facts_of(stored: object) -> tuple[Fact, ...]:
-    """Read stored notes; earlier versions stored one in words, or none.
-
-    Raises:
-        ValueError: they are no notes.
-    """
+    """Read stored notes; earlier versions stored one in words, or none. Raises `ValueError`."""
     if not stored:
         return ()
     return tuple(map(Fact.of_stored, stored if isinstance(stored, list | tuple) else [stored]))

@@ -334,6 +334,20 @@ class FactKind(Enum):
     NOT_INSTALLED = N_("not installed (optional): {packages}")
     VALID = N_("valid")
     DISK_FREE = N_("{gigabytes:.1f} GB free")
+    GPU_FOUND = N_("{vendor} {name}: {total:.1f} GB of memory, {free:.1f} GB free")
+    GPU_NAMED = N_("{vendor} {name}")
+    NO_GPU = N_("no GPU found")
+    BUILT_FOR_GPU = N_("{version}, with {backend}")
+    BUILT_FOR_PROCESSOR = N_("{version}, CPU only")
+    BUILT_WITHOUT = N_("{version}, CPU only: this build has no {backend}")
+    RUNS_ON_GPU = N_("{model} runs on the GPU ({backend})")
+    RUNS_IN_LAYERS = N_("{model} runs on the GPU ({backend}), {layers} of {of} layers")
+    RUNS_ON_PROCESSOR = N_("{model} runs on the processor only")
+    RUNS_IN_VRAM = N_("{model}: {vram:.1f} of {size:.1f} GB are in the memory of the GPU")
+    RUNS_WHEN_ASKED = N_("{model} is not loaded; its server loads it for the first question")
+    SPEED_HERE = N_("{model} wrote {rate:.1f} tokens a second here, with the reading ({n} replies)")
+    SPEED_UNKNOWN = N_("{model}: not measured here yet; the next answer measures its speed")
+    RUNS_UNSAID = N_("{model}: its server gives no place")
     READ_BY_OWNER = N_("only its owner can read it")
     READ_BY_GROUP = N_("its group can read corpora, indexes and models")
     READ_BY_EVERYONE = N_("everyone can read corpora, indexes and models")
@@ -366,6 +380,11 @@ class FactKind(Enum):
         "Install it again: pip install --force-reinstall {packages}. Without a network, run "
         "install.py of the bundle again (docs/install.md)"
     )
+    TO_BUILD_FOR_GPU = N_(
+        'CMAKE_ARGS="-D{switch}=on" pip install --force-reinstall --no-cache-dir llama-cpp-python '
+        "(docs/gpu.md)"
+    )
+    TO_INSTALL_FOR_GPU = N_("pip install --upgrade --force-reinstall torch (docs/gpu.md)")
     TO_NAME_MODEL = N_(
         "Name one with --model, or set chat.model; list them with: localrag models list"
     )
@@ -517,7 +536,8 @@ class FactKind(Enum):
         "may have it"
     )
     PART_NOT_IN_OLD_TEXT = N_(
-        "the corpus only has {provision} as of {day}, without {part}; a later text may have one"
+        "the corpus only has {provision} as in force from {day}, without {part}; a later text "
+        "may have one"
     )
     PART_LACKING = N_("{provision} has no {part}")
     PART_OF_STATE = N_("{provision} has no {part}; in the state of {day} it has one")
@@ -545,11 +565,7 @@ class FactKind(Enum):
 
     @classmethod
     def of_code(cls, code: str) -> Self:
-        """The kind of a code, such as ``no-such-law``.
-
-        Raises:
-            KeyError: there is no such kind.
-        """
+        """The kind of a code, such as ``no-such-law``. Raises `KeyError`."""
         return cls[code.upper().replace("-", "_")]
 
     @property

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 from localrag_models.embedding import nmt_nfkc
 from localrag_models.files import PIECES
+from localrag_models.manifest import pooling_in
 
 if TYPE_CHECKING:
     import numpy as np
@@ -177,14 +178,7 @@ def _pooling(folder: Path) -> str:
     kinds = [str(module.get("type")).rpartition(".")[2] for module in modules]
     if kinds[:2] != ["Transformer", "Pooling"] or kinds[2:] not in ([], ["Normalize"]):
         return ""
-    path = folder / str(modules[1].get("path", "")) / "config.json"
-    settings = json.loads(path.read_text(encoding="utf-8"))
-    if "pooling_mode" in settings:
-        return str(settings["pooling_mode"])
-    chosen = [name for name, value in settings.items() if value is True and "_mode_" in name]
-    return {"pooling_mode_mean_tokens": "mean", "pooling_mode_cls_token": "cls"}.get(
-        chosen[0] if len(chosen) == 1 else "", ""
-    )
+    return pooling_in(folder) if modules[1].get("path") == "1_Pooling" else ""
 
 
 def _gelu(values: "Array") -> "Array":

@@ -10,14 +10,15 @@ from typing import TYPE_CHECKING
 
 import httpx
 
+from localrag_models.backends.chat_reranker import ChatReranker
 from localrag_models.backends.servers.binding import Binds, Schema, Way, said_in
 from localrag_models.backends.servers.chat import LARGEST_DEFAULT, ServerChat, agreed_context
 from localrag_models.backends.servers.draft import Asked, Event, likely
 from localrag_models.backends.servers.embedder import (
     LARGEST_INPUT,
     ServerEmbedder,
+    demand_pooling,
     demand_whole,
-    trained_with,
 )
 from localrag_models.backends.servers.http import (
     Json,
@@ -41,7 +42,9 @@ from localrag_models.errors import (
     TransferFailed,
     WrongKind,
 )
+from localrag_models.families import family_of, pooling_called, prefixes_of
 from localrag_models.files import Progress, silent
+from localrag_models.hardware import Placement
 from localrag_models.runtimes import ModelSpec, OllamaModel
 from localrag_models.thinking import Effort, Thinking, speaks_harmony
 
@@ -52,6 +55,7 @@ if TYPE_CHECKING:
 
 _LESS = N_("{model!r} has a context of {available:,} tokens, not of {needed:,}.")
 _LIST_SECONDS = 30.0
+_LOOK_SECONDS = 3.0
 _PULL_SECONDS = 300.0
 _READ_BY_THE_CLIENT = frozenset(
     {"OLLAMA_API_KEY", "OLLAMA_HOST", "SSL_CERT_FILE", "SSL_CERT_DIR", "SSLKEYLOGFILE"}
@@ -180,21 +184,23 @@ class ModelCard:
         dimension: length of its vectors; 0 if unknown.
         architecture: of its weights; empty if unknown.
         modified: when the model came to the server; empty if unknown.
+        pooling: of the vectors of tokens; None if unknown.
     """
 
     def __init__(self, shown: Json) -> None:
         capabilities = shown.get("capabilities")
         self.capabilities = capabilities if isinstance(capabilities, list) else None
-        told = shown.get("model_info")
-        info: Json = told if isinstance(told, dict) else {}
+        listed = shown.get("model_info")
+        info: Json = listed if isinstance(listed, dict) else {}
 
-        def size(what: str) -> int:
+        def told_of(what: str) -> int:
             return tokens(info.get(f"{info.get('general.architecture')}.{what}")) or 0
 
         self.architecture = text_of(info.get("general.architecture"))
         self.modified = text_of(shown.get("modified_at"))
-        self.context = size("context_length")
-        self.dimension = size("embedding_length")
+        self.context = told_of("context_length")
+        self.dimension = told_of("embedding_length")
+        self.pooling = pooling_called(told_of("pooling_type"))
 
 
 @cache
@@ -377,13 +383,13 @@ def _finish(told: Json) -> Finish:
 class OllamaEmbedder(ServerEmbedder):
     """An embedding model on an Ollama server; fulfils `localrag_models.embedding.Embedder`.
 
-    The arguments are as in `OllamaChat`. `prefixes` None takes the prefixes of the families E5 and
-    nomic-embed-text, by the name.
+    The arguments are as in `OllamaChat`. `prefixes` None takes the prefixes of its family, by
+    the name.
 
     Raises:
         ServerUnreachable: no server answers.
         ModelMissing: the server has no such model.
-        WrongKind: the model cannot embed.
+        WrongKind: the model cannot embed, or its file pools otherwise than its family.
     """
 
     def __init__(
@@ -406,12 +412,15 @@ class OllamaEmbedder(ServerEmbedder):
                 N_("{model!r} is not an embedder: it offers {capabilities}."),
                 N_("Choose an embedding model, for example bge-m3."),
             )
+            family = family_of(model)
+            if family and prefixes is None:
+                demand_pooling(model, self._server.described, card.pooling, family.pooling)
             self._input = min(card.context or LARGEST_INPUT, LARGEST_INPUT)
             super().__init__(
                 id or embedder_id(ModelSpec(name=model, server=server, prefixes=prefixes)),
                 card.dimension or len(self._ask(["a"])[0]),
                 self._input * 3 // 4,
-                trained_with(model) if prefixes is None else prefixes,
+                prefixes_of(model) if prefixes is None else prefixes,
                 on_retry,
             )
         except BaseException:
@@ -450,12 +459,12 @@ def embedder_id(spec: ModelSpec) -> str:
         ModelError: the server does not answer.
     """
     model = spec.name
-    full = model if ":" in model.rsplit("/", 1)[-1] else f"{model}:latest"
+    full = _full(model)
     with closing(OllamaServer(spec.server, timeout=_LIST_SECONDS, model=model)) as server:
         listed = next((each for each in server.models() if each.name == full), None)
         if listed is None:
             raise server.missing()
-    prefixes = trained_with(model) if spec.prefixes is None else spec.prefixes
+    prefixes = prefixes_of(model) if spec.prefixes is None else spec.prefixes
     weights = f"{listed.digest} {prefixes}"
     return f"{full}@{blake2b(weights.encode(), digest_size=4).hexdigest()} (Ollama)"
 
@@ -556,3 +565,28 @@ def open_chat(spec: ModelSpec) -> OllamaChat:
 def open_embedder(spec: ModelSpec) -> OllamaEmbedder:
     """Open an embedder of the server."""
     return OllamaEmbedder(spec.name, server=spec.server, prefixes=spec.prefixes, id=spec.id)
+
+
+def open_reranker(spec: ModelSpec) -> ChatReranker:
+    """Open a chat model of the server as a reranker: Ollama has no ``/rerank``."""
+    return ChatReranker(open_chat(spec), spec.id)
+
+
+def placement(spec: ModelSpec) -> Placement:
+    """The place of a model in the memory of the server, from ``/api/ps``."""
+    with closing(OllamaServer(spec.server, timeout=_LOOK_SECONDS, model=spec.name)) as server:
+        listed = server.get("/api/ps").get("models")
+    full = _full(spec.name)
+    for each in listed if isinstance(listed, list) else ():
+        if isinstance(each, dict) and full in (each.get("name"), each.get("model")):
+            size, in_vram = _bytes(each.get("size")), _bytes(each.get("size_vram"))
+            return Placement("GPU" if in_vram else None, size=size, in_vram=in_vram)
+    return Placement(None, loaded=False)
+
+
+def _bytes(told: object) -> int:
+    return told if isinstance(told, int) and told > 0 else 0
+
+
+def _full(name: str) -> str:
+    return name if ":" in name.rsplit("/", 1)[-1] else f"{name}:latest"

@@ -29,6 +29,7 @@ from localrag_models.errors import (
     WrongKind,
 )
 from localrag_models.files import fingerprint
+from localrag_models.hardware import Placement, in_process, pytorch_build
 from localrag_models.manifest import is_cross_encoder, json_object, prompts_of
 from localrag_models.runtimes import ModelSpec
 
@@ -443,6 +444,11 @@ def open_embedder(spec: ModelSpec) -> SentenceTransformersEmbedder:
 def open_reranker(spec: ModelSpec) -> CrossEncoderReranker:
     """Load a reranker."""
     return CrossEncoderReranker(spec.path, id=spec.id, device=_chosen(spec), threads=spec.threads)
+
+
+def placement(spec: ModelSpec) -> Placement:
+    """The place of a model under PyTorch."""
+    return in_process(pytorch_build(), spec.gpu_layers)
 
 
 def _chosen(spec: ModelSpec) -> str:

@@ -24,7 +24,11 @@ class OllamaDouble(Double):
 
     Attributes:
         digests: of each model; add one to add a model, change one to change its weights.
+        pooling: number of the pooling of its embedders; 0 says none.
+        loaded: bytes, and bytes in GPU memory, of each loaded model.
     """
+
+    pooling = 0
 
     def __init__(
         self,
@@ -39,6 +43,7 @@ class OllamaDouble(Double):
         self._context = context
         self._old = old
         self.digests = {"tiny:latest": "a" * 64, "tiny-embedder:latest": "b" * 64}
+        self.loaded: dict[str, tuple[int, int]] = {}
         super().__init__()
 
     def answer(self, path: str, body: Json) -> Answer:
@@ -47,6 +52,12 @@ class OllamaDouble(Double):
             return Answer.json({"version": "0.34.2"})
         if path == "/api/tags":
             return Answer.json({"models": [self._listed(name) for name in self.digests]})
+        if path == "/api/ps":
+            running = [
+                {"name": name, "model": name, "size": size, "size_vram": in_vram}
+                for name, (size, in_vram) in self.loaded.items()
+            ]
+            return Answer.json({"models": running})
         if path == "/api/pull":
             return self._pull(str(body["model"]))
         name = _full(str(body.get("model", "")))
@@ -70,6 +81,8 @@ class OllamaDouble(Double):
         info: Json = {"general.architecture": "tiny", "tiny.context_length": self._context}
         if self._embedder and capability == "embedding":
             info["tiny.embedding_length"] = self._embedder.dimension
+        if self.pooling:
+            info["tiny.pooling_type"] = self.pooling
         shown: Json = {"model_info": info, "details": {}}
         return Answer.json(shown if self._old else {**shown, "capabilities": [capability]})
 

@@ -20,7 +20,7 @@ from localrag_models.errors import ModelError
 from tiny_models.servers.http import Answer, Double, Json
 from tiny_models.servers.streams import Piece, first_letters, messages_of, stream
 
-Dialect = Literal["llama-server", "vllm", "lm-studio", "strict"]
+Dialect = Literal["llama-server", "vllm", "lm-studio", "strict", "tei", "infinity"]
 Spelling = Literal["json_schema", "json_object", "structured_outputs", "guided_json", "none"]
 
 _FOREIGN = {"chat_template_kwargs", "repeat_penalty", "return_progress", "grammar"}
@@ -36,11 +36,15 @@ class OpenAIDouble(Double):
         dialect: the server it imitates. ``llama-server`` has its context in ``/props``, counts
             tokens and applies templates; ``vllm`` has its context with the model and counts;
             ``lm-studio`` has its context in its own API and counts nothing; ``strict`` has neither
-            and refuses fields unknown to OpenAI.
+            and refuses fields unknown to OpenAI. ``tei`` has its context in ``/info``.
+            ``infinity`` serves at the root.
         binds: the only spelling of a schema that it obeys.
         context: its declared tokens.
         probabilities: whether it returns those of tokens; else it ignores the request.
         embedder: embeds texts; with prefixes it gets ``input_type``, without them the text only.
+        name: of its model.
+        weights: their name, said by ``vllm``, ``llama-server`` and ``tei``.
+        pooling: said by ``tei``.
     """
 
     def __init__(
@@ -52,7 +56,13 @@ class OpenAIDouble(Double):
         context: int = 4096,
         probabilities: bool = True,
         embedder: Embedder | None = None,
+        name: str = "tiny",
+        weights: str = "",
+        pooling: str = "mean",
     ) -> None:
+        self._name = name
+        self._weights = weights
+        self._pooling = pooling
         self._embedder = embedder
         self._chat = chat
         self._probabilities = probabilities
@@ -63,9 +73,13 @@ class OpenAIDouble(Double):
 
     def answer(self, path: str, body: Json) -> Answer:
         """What the server answers when it behaves."""
-        if path == "/v1/models":
-            more = {"max_model_len": self._context} if self.dialect == "vllm" else {}
-            return Answer.json({"data": [{"id": "tiny", "object": "model", **more}]})
+        if self.dialect == "infinity":
+            path = f"/v1{path}" if path in ("/models", "/embeddings") else "elsewhere"
+        if path == "/v1/models" and self.dialect != "tei":
+            more: Json = {}
+            if self.dialect == "vllm":
+                more = {"max_model_len": self._context, "root": self._weights}
+            return Answer.json({"data": [{"id": self._name, "object": "model", **more}]})
         if path == "/v1/chat/completions" and self._chat:
             return self._complete(self._chat, body)
         if path == "/v1/embeddings" and self._embedder:
@@ -79,13 +93,18 @@ class OpenAIDouble(Double):
                 return self._llama_server(path, body)
             case "vllm" if self._chat and path == "/tokenize" and "messages" in body:
                 return {"count": self._chat.count(messages_of(body))}
-            case "lm-studio" if path == "/api/v0/models/tiny":
+            case "lm-studio" if path == f"/api/v0/models/{self._name}":
                 return {"loaded_context_length": self._context}
+            case "tei" if path == "/info":
+                kind = {"embedding": {"pooling": self._pooling}}
+                told: Json = {"model_id": self._weights, "max_input_length": self._context}
+                return {**told, "model_type": kind}
         return None
 
     def _llama_server(self, path: str, body: Json) -> Json | None:
         if path == "/props":
-            return {"default_generation_settings": {"n_ctx": self._context}}
+            settings = {"n_ctx": self._context}
+            return {"default_generation_settings": settings, "model_path": self._weights}
         if path == "/apply-template":
             return {"prompt": json.dumps(body["messages"])}
         if path == "/tokenize" and self._chat:

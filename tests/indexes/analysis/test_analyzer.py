@@ -1,4 +1,3 @@
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -6,11 +5,12 @@ from localrag_indexes.analysis import Analyzer
 from localrag_indexes.analysis.analyzer import morphemes, sounds
 
 from ...growth import assert_linear
+from ...rows import each
 
 ANALYZER = Analyzer()
 
 
-@pytest.mark.parametrize(
+@each(
     ("spellings", "terms"),
     [
         (
@@ -39,7 +39,7 @@ def test_spellings_of_one_thing_give_one_term(spellings: list[str], terms: list[
         assert ANALYZER.terms(spelling) == terms, spelling
 
 
-@pytest.mark.parametrize("word", ["一般", "千葉", "第三者", "四国", "百貨店", "万国"])
+@each("word", ["一般", "千葉", "第三者", "四国", "百貨店", "万国"])
 def test_numerals_inside_words_stay(word: str) -> None:
     assert not any(character.isascii() for term in ANALYZER.terms(word) for character in term)
 
@@ -91,7 +91,7 @@ def test_text_of_any_length_is_analysed_piece_by_piece() -> None:
     assert ANALYZER.terms(text) == ANALYZER.terms(text[:20]) * 5000
 
 
-@pytest.mark.parametrize("character", "あ5a第")
+@each("character", "あ5a第")
 def test_hostile_text_takes_linear_time(character: str) -> None:
     assert_linear(lambda size: ANALYZER.terms(character * size), 20_000)
 

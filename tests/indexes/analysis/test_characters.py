@@ -1,10 +1,11 @@
 import unicodedata
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from localrag_indexes.analysis.normalize import PlainText, normalize, parse_numeral, plain
+
+from ...rows import each
 
 AWKWARD = (
     "㍻㈱ｶﾞﾊﾟが゛①⑱ﬁ葛\U000e0100\u200b\u0301\u3099, 、，・･-－―ーサビ"
@@ -12,7 +13,7 @@ AWKWARD = (
 )
 
 
-@pytest.mark.parametrize(
+@each(
     ("written", "read"),
     [
         ("⾦商法", "金商法"),
@@ -51,7 +52,7 @@ def test_each_character_is_read_as_the_common_one_that_it_looks_like(
     assert plain(written) == read
 
 
-@pytest.mark.parametrize(
+@each(
     "text",
     [
         "第２７条　ＡＢＣ", "356①二", "会社Ⅳ", "民法709条²", "①条件 ②項目 ③日本",
@@ -91,7 +92,7 @@ def test_every_radical_has_a_form_that_words_are_compared_in() -> None:
     assert [one for one in radicals if normalize(one) != normalize(plain(one))] == []
 
 
-@pytest.mark.parametrize(
+@each(
     ("numeral", "number"),
     [("⑱", 18), ("⼗⼋", 18), ("１８", 18), ("1\u200b8", 18), ("𝟏𝟖", 18), ("㉟", 35)],
 )

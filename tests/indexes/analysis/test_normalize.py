@@ -1,4 +1,3 @@
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -8,6 +7,8 @@ from localrag_indexes.analysis.normalize import (
     normalize_with_offsets,
     original_span,
 )
+
+from ...rows import each
 
 AWKWARD = "㍻㈱ｶﾞﾊﾟが゛①ﬁİΣς葛\U000e0100\u200b\u0301\u0323각ᄀ\u1161\u11a8ABCｱﾞ 　２７条𠮷😀"
 
@@ -40,7 +41,7 @@ def test_simple_characters_are_one_and_join_nothing() -> None:
     assert {len(normalize(character)) for character in simple} == {1}
 
 
-@pytest.mark.parametrize(
+@each(
     ("text", "piece", "original"),
     [
         ("㍻三年", "平成", "㍻"),

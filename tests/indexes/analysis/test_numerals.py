@@ -4,8 +4,10 @@ from hypothesis import strategies as st
 
 from localrag_indexes.analysis.normalize import parse_numeral, to_kanji
 
+from ...rows import each
 
-@pytest.mark.parametrize(
+
+@each(
     ("text", "number"),
     [
         ("三十六", 36),
@@ -45,7 +47,7 @@ def test_reads_every_spelling(text: str, number: int) -> None:
     assert parse_numeral(text) == number
 
 
-@pytest.mark.parametrize(
+@each(
     "text",
     [
         "",

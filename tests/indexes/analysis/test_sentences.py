@@ -1,17 +1,17 @@
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from localrag_indexes.analysis.analyzer import split_sentences
 
 from ...growth import assert_linear
+from ...rows import each
 
 
 def sentences(text: str) -> list[str]:
     return [text[start:end] for start, end in split_sentences(text)]
 
 
-@pytest.mark.parametrize(
+@each(
     "expected",
     [
         ["船頭は届け出る。", "ただし、この限りでない。"],
@@ -58,6 +58,6 @@ def test_every_visible_character_is_in_exactly_one_sentence(text: str) -> None:
     assert spans == sorted(spans)
 
 
-@pytest.mark.parametrize("unit", ["（", "「）", "1. ", " . ", "「あ。」", "a", "。"])
+@each("unit", ["（", "「）", "1. ", " . ", "「あ。」", "a", "。"])
 def test_hostile_text_takes_linear_time(unit: str) -> None:
     assert_linear(lambda size: split_sentences(unit * size), 20_000)

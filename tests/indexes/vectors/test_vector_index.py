@@ -13,6 +13,8 @@ from localrag_indexes.errors import IndexMissing, IndexVersionError, PackageMiss
 from localrag_indexes.manifest import IndexManifest
 from localrag_indexes.vectors import VectorEntry, VectorIndex, build
 
+from ...rows import each
+
 Make = Callable[..., Path]
 X, Y, Z = np.eye(3, dtype=np.float32)
 BETWEEN = ((X + Y) / np.sqrt(2)).astype(np.float32)
@@ -102,9 +104,7 @@ def test_an_unknown_attribute_is_refused(index: VectorIndex) -> None:
         index.search(X, 3, between={"colour": ("", "")})
 
 
-@pytest.mark.parametrize(
-    "vector", [np.ones(4), np.ones(2), np.ones((1, 3)), [], 1.0, [1.0, np.nan, 0.0]]
-)
+@each("vector", [np.ones(4), np.ones(2), np.ones((1, 3)), [], 1.0, [1.0, np.nan, 0.0]])
 def test_a_query_of_another_dimension_is_refused(index: VectorIndex, vector: Any) -> None:
     with pytest.raises(ValueError, match="vector of a query"):
         index.search(vector, 3)

@@ -12,10 +12,9 @@ from localrag.corpus.workspace import Workspace
 from localrag.sample import QUESTION
 from localrag.search.indexing.index import index
 from localrag.search.pipeline import Retriever
-from localrag.search.query import analyzer
+from localrag.search.query import NO_LAWS, analyzer
 from localrag.search.question.everyday import EverydayWord
 from localrag.search.reading import Reading, Retrieval
-from localrag.search.scope import NO_LAWS
 from localrag.search.types import Query, StageRecord, Trace
 
 TOWER = (

@@ -1,4 +1,3 @@
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -13,6 +12,7 @@ from localrag.answer.checking import (
 )
 
 from ...growth import assert_linear
+from ...rows import each
 
 QUESTION = "When was the Fennimore refractor finished?"
 LENS = "The main instrument is the Fennimore refractor, a telescope with a lens of 41 centimetres."
@@ -28,7 +28,7 @@ def kinds(claim, *sentences, headings=(), question=""):
     return [mismatch.kind.value for mismatch in found]
 
 
-@pytest.mark.parametrize(
+@each(
     ("claim", "sentence"),
     [
         ("3年以下の懲役に処する。", "三年以下の懲役に処する。"),
@@ -59,7 +59,7 @@ def test_one_thing_in_two_spellings_is_said(claim, sentence):
     assert kinds(claim, sentence) == []
 
 
-@pytest.mark.parametrize(
+@each(
     ("claim", "sentence", "kind"),
     [
         ("三年以下の懲役に処する。", "五年以下の懲役に処する。", "period"),
@@ -145,7 +145,7 @@ def test_facts_of_a_question_may_be_repeated_unless_it_asks_to_have_them_confirm
     assert kinds("It was finished in 1871.", LENS, question="Was it finished in 1871?") == ["date"]
 
 
-@pytest.mark.parametrize(
+@each(
     ("question", "expected"),
     [
         ("懲役は五年か", True),
@@ -161,7 +161,7 @@ def test_questions_that_ask_for_yes_or_no_are_told(question, expected):
     assert confirms(question) is expected
 
 
-@pytest.mark.parametrize(
+@each(
     ("claim", "sentences", "expected"),
     [
         ("虚偽の記事を広告してはならない。", [BAN], []),
@@ -209,7 +209,7 @@ CONSENT = "町長は、本人の同意を得ないで、名簿を渡してはな
 AGREED = "渡し守は、特約がなければ、客に銭を請求することができない。"
 
 
-@pytest.mark.parametrize(
+@each(
     ("claim", "sentence", "is_carried"),
     [
         ("名簿を渡すには、本人の同意を得る必要がある。", CONSENT, True),
@@ -258,7 +258,7 @@ def test_of_two_readings_of_a_deed_one_must_stand_there():
     assert kinds("催告し、履行がなければ解除できる。", sentence) == []
 
 
-@pytest.mark.parametrize(
+@each(
     ("claim", "sentence", "question", "expected"),
     [
         ("市長の許可が必要である。", "市長に届け出なければならない。", "何が要るか", ["許可"]),
@@ -293,7 +293,7 @@ def test_a_word_is_not_its_counterpart(claim, sentence, question, expected):
     assert [one.written for one in found if one.kind is MismatchKind.COUNTERPART] == expected
 
 
-@pytest.mark.parametrize(
+@each(
     ("claim", "sentence", "expected"),
     [
         ("町長は村長に通知する。", "村長は、町長に通知する。", ["町長は"]),
@@ -347,7 +347,7 @@ def test_citations_are_completed_by_headings():
         assert kinds(claim, sentence, headings=[heading]) == ["provision"]
 
 
-@pytest.mark.parametrize("text", ["", " \n", "。、！？", "\x00\x1b[31m\ufeff", "\ud800"])
+@each("text", ["", " \n", "。、！？", "\x00\x1b[31m\ufeff", "\ud800"])
 def test_a_claim_of_nothing_is_carried_by_nothing(text):
     assert mismatches(text, []) in ((), mismatches(text, [LENS]))
     assert covers(text, [LENS, BAN, text]) in (0.0, 1.0)

@@ -26,6 +26,8 @@ from localrag.search.reading import slips
 from localrag.search.types import Filters, Query
 from localrag.text.facts import Fact, FactKind
 
+from ...rows import each
+
 FORMS = ("", "の趣旨は", "について教えて", "は何を定めているか", "の要件は", "に違反するとどうなる")
 ACT = "599AC0000000031"
 # Few of them: the corpus is made for this test alone.
@@ -158,7 +160,7 @@ def test_an_article_of_a_law_that_is_lacking_is_quoted_from_no_other(piers: Retr
         assert retrieval.absent == ("旅券法",)
 
 
-@pytest.mark.parametrize(
+@each(
     ("cited", "bylaw"),
     [
         ("A市迷惑防止条例第4条", "A市迷惑防止条例"),
@@ -278,7 +280,7 @@ def test_a_word_that_the_provision_lacks_chooses_none_of_its_paragraphs(piers: R
     assert quoted(piers, "浮桟橋法2条の夜間")[:1] == ["2.2"]
 
 
-@pytest.mark.parametrize("slip", ["浮浅橋法", "浮橋法", "浮桟橋橋法", "浮橋桟法"])
+@each("slip", ["浮浅橋法", "浮橋法", "浮桟橋橋法", "浮橋桟法"])
 def test_a_slip_in_the_name_of_a_law_is_told_and_never_taken(piers: Retriever, slip: str) -> None:
     assert quoted(piers, f"{slip}3条") == []
     told = [
@@ -302,7 +304,7 @@ def _near(word: str) -> list[Fact]:
     return list(slips([cited], f"{word}35条", names))
 
 
-@pytest.mark.parametrize(
+@each(
     ("word", "near"),
     [
         ("特許方", "特許法"),
@@ -318,12 +320,12 @@ def test_a_slip_that_makes_the_name_another_word_is_told(word: str, near: str) -
     assert told.fields == {"name": word, "near": (near,)}
 
 
-@pytest.mark.parametrize("word", ["刑事", "民事", "民亊", "特許権", "少年犯", "刑事法", "条例"])
+@each("word", ["刑事", "民事", "民亊", "特許権", "少年犯", "刑事法", "条例"])
 def test_a_word_that_does_not_sound_like_a_law_is_no_slip(word: str) -> None:
     assert _near(word) == []
 
 
-@pytest.mark.parametrize("question", ["資料3条", "方法3条", "会社法3条", "浮桟橋の条件3条"])
+@each("question", ["資料3条", "方法3条", "会社法3条", "浮桟橋の条件3条"])
 def test_another_word_or_another_law_is_no_slip(piers: Retriever, question: str) -> None:
     told = piers.search(Query(question)).trace.events
     assert FactKind.LAW_NEAR not in [one.kind for one in told]

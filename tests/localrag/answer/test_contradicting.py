@@ -1,14 +1,14 @@
 """Whether a sentence says otherwise than a claim: figures, dates, names and denials."""
 
-import pytest
-
 from localrag.answer.checking.contradicting import contradictions, denies
 from localrag.answer.types import MismatchKind
+
+from ...rows import each
 
 Kind = MismatchKind
 
 
-@pytest.mark.parametrize(
+@each(
     ("claim", "sentence", "kind", "written"),
     [
         (
@@ -48,7 +48,7 @@ def test_what_a_sentence_says_otherwise(
     assert (found.kind, found.written) == (kind, written)
 
 
-@pytest.mark.parametrize(
+@each(
     ("claim", "sentence"),
     [
         # It says the same, or the same rounded.
@@ -78,7 +78,7 @@ def test_names_come_alone_or_not_at_all() -> None:
     assert Kind.NAME not in {one.kind for one in found}
 
 
-@pytest.mark.parametrize(
+@each(
     ("sentence", "expected"),
     [
         ("No evidence was found that Quill reported it.", True),

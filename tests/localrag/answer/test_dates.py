@@ -1,11 +1,12 @@
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from localrag.text.dates import Date, Period, find, read
 
+from ...rows import each
 
-@pytest.mark.parametrize(
+
+@each(
     ("text", "first", "last"),
     [
         ("1965年11月20日", (1965, 11, 20), (1965, 11, 20)),
@@ -49,7 +50,7 @@ def test_the_first_and_last_year_of_an_era_end_with_it() -> None:
     assert last.span.before(first.span)
 
 
-@pytest.mark.parametrize(
+@each(
     ("era", "year"),
     [
         ("天保8年", 1837),
@@ -88,7 +89,7 @@ def test_about_makes_a_date_wider() -> None:
     assert (round_year.span.low, round_year.span.high) == ((1450, 1, 1), (1550, 12, 31))
 
 
-@pytest.mark.parametrize(
+@each(
     ("text", "shown"),
     [
         ("1914年 - 1918年", "1914年–1918年"),
@@ -112,7 +113,7 @@ def test_the_predicate_makes_a_number_a_year() -> None:
     assert read("3年", "任期") is None
 
 
-@pytest.mark.parametrize(
+@each(
     "text",
     [
         "",

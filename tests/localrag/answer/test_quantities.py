@@ -1,14 +1,15 @@
 from fractions import Fraction
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from localrag.text.folding import COUNT, ORDINAL, UNITS
 from localrag.text.quantities import find, read
 
+from ...rows import each
 
-@pytest.mark.parametrize(
+
+@each(
     ("text", "dimension", "size"),
     [
         ("1,089.29万人", COUNT, 10_892_900),
@@ -55,7 +56,7 @@ def test_quantities_are_read_exactly(text: str, dimension: str, size: Fraction) 
     assert quantity.span.is_point
 
 
-@pytest.mark.parametrize(
+@each(
     ("text", "low", "high"),
     [
         ("約35万2000人", 351_500, 352_500),
@@ -73,7 +74,7 @@ def test_what_is_not_exact_lies_between_bounds(text: str, low: int, high: int | 
     assert (quantity.span.low, quantity.span.high) == (low, high)
 
 
-@pytest.mark.parametrize(
+@each(
     "text",
     [
         "",

@@ -7,6 +7,8 @@ from localrag.answer.types import Citation, verify
 from localrag.corpus.store import CorpusStore
 from localrag.corpus.types import PASSAGES, Document, Locator, Passage
 
+from ...rows import each
+
 TEXT = "前置き。第一条　舟は、ｶﾞｿﾘﾝを積んで\n はならない。The Boat Act applies."
 
 
@@ -40,7 +42,7 @@ def test_blanks_and_widths_may_differ_and_the_document_s_spelling_comes_back(
     assert found.quote.startswith("ｶﾞｿﾘﾝを積んで\n は")
 
 
-@pytest.mark.parametrize(
+@each(
     ("passage", "quote", "problem"),
     [
         ("d#p", "舟は、ガソリンを積んでよい", "not in the passage"),

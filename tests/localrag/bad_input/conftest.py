@@ -9,18 +9,14 @@ import subprocess
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
 from localrag import sample as sample_corpus
 
-from ...conftest import run_in_process
+from ...conftest import Outcome, run_in_process
 from ...patience import PATIENCE, wait_for
-
-# Root without the right to pass over permissions.
-_AS_ORDINARY_USER = ["setpriv", "--bounding-set", "-dac_override,-dac_read_search"]
 
 
 @pytest.fixture(scope="session")
@@ -120,9 +116,28 @@ def until() -> Callable[[Callable[[], object]], None]:
     return wait_for
 
 
+# Root without the right to pass over permissions.
+_AS_ORDINARY_USER = ["setpriv", "--bounding-set", "-dac_override,-dac_read_search"]
+_RUN_ALL = """
+import io, json, sys
+from contextlib import redirect_stderr, redirect_stdout
+from localrag.doors.cli.main import run
+outcomes = []
+for line in json.loads(sys.argv[1]):
+    out, err = io.StringIO(), io.StringIO()
+    with redirect_stdout(out), redirect_stderr(err):
+        code = run(line)
+    outcomes.append([code, out.getvalue(), err.getvalue()])
+print(json.dumps(outcomes))
+"""
+
+
 @pytest.fixture
-def restricted() -> Callable[..., Any]:
-    """Runs a command line that permissions hold for, also where the tests run as root."""
+def restricted() -> Callable[..., list[Outcome]]:
+    """Runs command lines in one process that permissions hold for, also where root tests.
+
+    The modes of files bind a thread with `bound_by_modes`; but access(2) still asks what root may.
+    """
     wrapper: Sequence[str] = []
     if os.name == "nt":
         pytest.skip("permissions of POSIX")
@@ -131,27 +146,45 @@ def restricted() -> Callable[..., Any]:
             pytest.skip("root may read and write everything, and setpriv is not installed")
         wrapper = _AS_ORDINARY_USER
 
-    def run(*arguments: str) -> Any:
+    def run(*lines: Sequence[str]) -> list[Outcome]:
         finished = subprocess.run(
-            [*wrapper, sys.executable, "-m", "localrag", *arguments],
+            [*wrapper, sys.executable, "-c", _RUN_ALL, json.dumps(lines)],
             capture_output=True,
             text=True,
             encoding="utf-8",
             timeout=PATIENCE,
-            check=False,
+            check=True,
         )
-        return SimpleNamespace(code=finished.returncode, out=finished.stdout, err=finished.stderr)
+        return [Outcome(*outcome) for outcome in json.loads(finished.stdout)]
 
     return run
 
 
-@pytest.fixture
-def many(tmp_path: Path) -> Path:
-    """A file of 2,500 documents, which takes a while to add."""
-    path = tmp_path / "many.jsonl"
+@pytest.fixture(scope="session")
+def many(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A file of 2,500 documents, which takes a while to add; never write to it."""
+    path = tmp_path_factory.mktemp("many") / "many.jsonl"
     lines = (
         json.dumps({"id": f"doc-{n}", "title": f"第{n}号の記録", "text": f"灯台の記録{n}。" * 40})
         for n in range(2_500)
     )
     path.write_text("\n".join(lines), encoding="utf-8")
     return path
+
+
+@pytest.fixture(scope="session")
+def crowded_home(sample_home: Path, many: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The sample corpus with those documents, which its index lacks; never write to it."""
+    home = tmp_path_factory.mktemp("crowded") / "home"
+    shutil.copytree(sample_home, home)
+    added = run_in_process("--home", str(home), "add", str(many))
+    assert added.code == 0, added.err
+    return home
+
+
+@pytest.fixture
+def crowded(kept: Path, crowded_home: Path) -> Path:
+    """The workspace of this test, with those documents."""
+    shutil.rmtree(kept / "corpora")
+    shutil.copytree(crowded_home / "corpora", kept / "corpora")
+    return kept

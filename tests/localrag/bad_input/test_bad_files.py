@@ -217,12 +217,12 @@ def test_a_file_name_in_another_encoding(cli: Cli, kept: Path, tmp_path: Path) -
 
 
 def test_a_file_without_permission(
-    restricted: Callable[..., Any], kept: Path, tmp_path: Path
+    cli: Callable[..., Any], kept: Path, bound_by_modes: None, tmp_path: Path
 ) -> None:
     secret = tmp_path / "secret.txt"
     secret.write_text("灯台である。", encoding="utf-8")
     secret.chmod(0)
-    outcome = restricted("add", str(secret))
+    outcome = cli("add", str(secret))
     assert outcome.code == 4
     assert "secret.txt: The file cannot be read (Permission denied)" in outcome.err
 

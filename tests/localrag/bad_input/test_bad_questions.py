@@ -4,14 +4,14 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import pytest
+from ...rows import each
 
 Cli = Callable[..., Any]
 LONG = "あ" * 100_000
 
 
-@pytest.mark.parametrize("verb", ["search", "ask"])
-@pytest.mark.parametrize(
+@each("verb", ["search", "ask"])
+@each(
     ("question", "cause"),
     [
         ("", "holds no word"),
@@ -21,7 +21,6 @@ LONG = "あ" * 100_000
         (LONG, "100,000 characters"),
         ("渡し舟\udcff", "not valid UTF-8"),
     ],
-    ids=["empty", "blank", "punctuation", "controls", "long", "not UTF-8"],
 )
 def test_what_is_no_question(
     cli: Cli, kept: Path, refused: Callable[..., None], verb: str, question: str, cause: str
@@ -30,7 +29,7 @@ def test_what_is_no_question(
     refused(cli(verb, "-", stdin=question), 2, cause)
 
 
-@pytest.mark.parametrize("noise", ["\0", "\x1b[2J", "\u202e", "[bold red]", '" OR *:* AND ~2^9'])
+@each("noise", ["\0", "\x1b[2J", "\u202e", "[bold red]", '" OR *:* AND ~2^9'])
 def test_noise_in_a_question_is_only_text(cli: Cli, kept: Path, noise: str) -> None:
     outcome = cli("search", f"{noise}渡し守の資格{noise}", "--explain")
     assert outcome.code == 0
@@ -69,7 +68,7 @@ REFUSED = {
 }
 
 
-@pytest.mark.parametrize(("arguments", "code", "part"), REFUSED.values(), ids=REFUSED)
+@each(("arguments", "code", "part"), REFUSED.values())
 def test_a_malformed_request(
     cli: Cli,
     kept: Path,

@@ -243,9 +243,7 @@ def test_what_is_wrong_with_a_setting_is_told_in_japanese(
 
 
 @pytest.mark.parametrize("room", ["search", "methods"])
-def test_every_stage_has_a_japanese_name(room: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(language, "_catalogue", language._catalogue)
-    language.use("ja")
+def test_every_stage_has_a_japanese_name(room: str) -> None:
     files = Path(localrag.__file__).parent.joinpath(room).rglob("*.py")
     code = "\n".join(path.read_text() for path in files)
     # Constants that name a stage, and what a model is called for.
@@ -253,5 +251,6 @@ def test_every_stage_has_a_japanese_name(room: str, monkeypatch: pytest.MonkeyPa
     calls = r'toolkit\.(?:ask|weigh|note)\((?:[^()"]*, )?f?"([a-z-]+)'
     names = {*re.findall(stages, code, re.MULTILINE), *re.findall(calls, code)}
     assert len(names) > 5
-    assert {name for name in names if wording.step(name) == name} == set()
-    assert (wording.step("verdict b"), wording.step("query 2")) == ("判定 b", "検索文 2")
+    with language.using("ja"):
+        assert {name for name in names if wording.step(name) == name} == set()
+        assert (wording.step("verdict b"), wording.step("query 2")) == ("判定 b", "検索文 2")

@@ -47,30 +47,26 @@ def test_two_processes_adding_at_once(
     assert "2,500 documents added" in out
 
 
-@pytest.mark.parametrize("verb", ["add", "index"])
-def test_ctrl_c(cli: Cli, start: Start, until: Until, kept: Path, many: Path, verb: str) -> None:
-    if verb == "index":
-        assert cli("add", str(many)).code == 0
-    process = start("add", str(many)) if verb == "add" else start("index")
-    until(writing(kept) if verb == "add" else building(kept))
-    os.killpg(process.pid, signal.SIGINT)
-    _, err = process.communicate(timeout=PATIENCE)
-    assert process.returncode == 130, err
-    assert "interrupted; finished work is kept" in err
-    assert "Traceback" not in err
-    assert not building(kept)(), "what was begun is swept away"
+def test_ctrl_c_while_adding(cli: Cli, start: Start, until: Until, kept: Path, many: Path) -> None:
+    process = start("add", str(many))
+    until(writing(kept))
+    interrupted(process)
     assert cli("search", "渡し守").code == 0
     assert cli("add", str(many)).code == 0
     entered = [d["id"] for d in cli("list", "main", "--json").json if d["id"][:4] == "doc-"]
     assert len(entered) == 2_500
 
 
-def test_killed_while_indexing(
-    cli: Cli, start: Start, until: Until, kept: Path, many: Path
+def test_ctrl_c_and_a_kill_while_indexing(
+    cli: Cli, start: Start, until: Until, crowded: Path
 ) -> None:
-    assert cli("add", str(many)).code == 0
     process = start("index")
-    until(building(kept))
+    until(building(crowded))
+    interrupted(process)
+    assert not building(crowded)(), "what was begun is swept away"
+    assert cli("search", "渡し守").code == 0
+    process = start("index")
+    until(building(crowded))
     os.killpg(process.pid, signal.SIGKILL)
     process.communicate(timeout=PATIENCE)
     answered = cli("search", "渡し守の資格")
@@ -78,6 +74,15 @@ def test_killed_while_indexing(
     assert "599AC0000000001#7" in answered.out
     assert "localrag index --corpus main" in answered.err, "that the index is behind is said"
     assert cli("doctor").code == 0, "nothing is broken"
+
+
+def interrupted(process: "subprocess.Popen[str]") -> None:
+    """Press Ctrl-C, which ends it in order."""
+    os.killpg(process.pid, signal.SIGINT)
+    _, err = process.communicate(timeout=PATIENCE)
+    assert process.returncode == 130, err
+    assert "interrupted; finished work is kept" in err
+    assert "Traceback" not in err
 
 
 @pytest.mark.skipif(not Path("/proc/self/cmdline").exists(), reason="finds processes in /proc")
@@ -106,8 +111,7 @@ def test_a_worker_that_is_killed(
     refused(outcome, 7, cause, "a worker process was killed", "memory")
 
 
-def test_an_output_that_is_closed_early(cli: Cli, start: Start, kept: Path, many: Path) -> None:
-    assert cli("add", str(many)).code == 0
+def test_an_output_that_is_closed_early(start: Start, crowded: Path) -> None:
     for option in ([], ["--json"]):
         process = start("list", "main", *option)
         assert process.stdout is not None

@@ -6,11 +6,11 @@ from pathlib import Path
 
 import docx
 import openpyxl
-import pytest
 
 import localrag
 from localrag.check import CheckReport
 
+from ...rows import each
 from .conftest import Check, of_part, wrong
 
 REGISTER = (
@@ -70,7 +70,7 @@ def found(report: CheckReport) -> list[tuple[str, str, str]]:
     ]
 
 
-@pytest.mark.parametrize("written", WRITERS)
+@each("written", WRITERS)
 def test_a_right_quotation_holds_in_its_cell(
     corpus: localrag.Corpus, tmp_path: Path, written: Writer
 ) -> None:
@@ -84,7 +84,7 @@ def test_a_right_quotation_holds_in_its_cell(
         assert found(corpus.check(written([row], tmp_path))) == [holds], row
 
 
-@pytest.mark.parametrize("written", WRITERS)
+@each("written", WRITERS)
 def test_a_provision_without_marks_is_compared_in_its_cell(
     corpus: localrag.Corpus, tmp_path: Path, written: Writer
 ) -> None:

@@ -10,6 +10,7 @@ from localrag import language
 from localrag.check import Verdict
 from localrag.errors import InputError, UsageError
 
+from ...rows import each
 from ..ferries import AFTER, law_xml
 from ..windmills import LAW, XML
 from .conftest import Check, of_part, wrong
@@ -153,7 +154,7 @@ def test_a_bare_article_is_of_the_law_that_its_paragraph_names(check: Check) -> 
     assert cited(check, text)[0][1] == "not-checked"
 
 
-@pytest.mark.parametrize(
+@each(
     "citation",
     [
         "渡し舟法第40条",
@@ -193,7 +194,7 @@ def test_a_list_in_a_contract_goes_on_with_the_law_that_it_names(check: Check) -
         assert own[:2] == ("第8条", "not-checked")
 
 
-@pytest.mark.parametrize(
+@each(
     ("text", "law"),
     [
         ("X条例第4条", "X条例"),
@@ -242,14 +243,14 @@ def test_a_law_that_was_never_named_is_not_told(check: Check) -> None:
         assert finding.problem.kind.code == "law-untold"
 
 
-@pytest.mark.parametrize("named", ["本契約", "当社の定款", "就業規則", "米国特許法", "旧渡し舟法"])
+@each("named", ["本契約", "当社の定款", "就業規則", "米国特許法", "旧渡し舟法"])
 def test_other_documents_and_days_are_not_checked(check: Check, named: str) -> None:
     report = check(f"渡し舟法第4条のほか、{named}第500条による。")
     assert wrong(report) == []
     assert of_part(report, "citation")[1].verdict is Verdict.UNCHECKED
 
 
-@pytest.mark.parametrize(
+@each(
     "named",
     [
         "旧渡し舟法",
@@ -317,7 +318,7 @@ def test_a_caption_of_another_article_is_told(check: Check) -> None:
     assert wrong(check("渡し舟法第6条（変更したときの届出の話）を見よ。")) == []
 
 
-@pytest.mark.parametrize(
+@each(
     ("citation", "words"),
     [
         ("渡し舟法第4条第1項ただし書", "第4条第1項にただし書"),
@@ -373,7 +374,7 @@ def test_a_part_that_another_state_has_is_told_with_it(home: Path, tmp_path: Pat
     assert corpus.as_of("2016-01-01").check("渡し舟法第1条ただし書。").holds
 
 
-@pytest.mark.parametrize(
+@each(
     "line",
     [
         "渡し舟法第6条（変更の届出）",
@@ -598,7 +599,7 @@ def test_what_cannot_be_checked_is_refused(check: Check, corpus: localrag.Corpus
     assert corpus.as_of(date.today().isoformat()).check("法令の話はない。").findings == ()
 
 
-@pytest.mark.parametrize(
+@each(
     ("written", "outer", "last"),
     [
         ("第4条第9項", "第4条", "第3項"),

@@ -24,6 +24,8 @@ from localrag.errors import ModelUnusable, UsageError
 from localrag.language import N_
 from localrag.search.types import Trace
 
+from ...rows import each
+
 TEXT = (
     "# 見出しは何も主張しない。\n\n霧ノ瀬川の長さは七百キロメートルである。舟は多いのでしょうか。\n"
     "渡し舟法第4条第3項によれば、登録の有効期間は五年である。"
@@ -48,7 +50,7 @@ def judged(corpus: localrag.Corpus, given_answer: Answer) -> tuple[CheckReport, 
     return check(corpus.store, given(TEXT), judge=judge), asked
 
 
-@pytest.mark.parametrize(
+@each(
     ("veracity", "stance", "by_code", "verdict", "kind"),
     [
         (Veracity.REFUTED, Stance.REFUTES, True, "does-not-hold", "claim-contradicted"),

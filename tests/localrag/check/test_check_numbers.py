@@ -9,6 +9,7 @@ from localrag.check import Verdict
 from localrag.doors.as_json.checks import check_as_json
 
 from ...growth import assert_linear
+from ...rows import each
 from .conftest import Check, of_part, wrong
 
 TO = ("から{}まで", "乃至{}", "ないし{}", "～{}", "〜{}", "－{}", "–{}", "-{}", "より{}まで")
@@ -78,8 +79,8 @@ def citations(check: Check, text: str) -> list[tuple[str, str]]:
     return [(one.said, one.verdict.value) for one in of_part(check(text), "citation")]
 
 
-@pytest.mark.parametrize("level", LEVELS)
-@pytest.mark.parametrize("join", [*TO, *AND])
+@each("level", LEVELS)
+@each("join", [*TO, *AND])
 def test_both_ends_of_a_range_and_each_of_a_list_are_checked(check, level, join) -> None:
     head, form, there, lacking = LEVELS[level]
     for without in ("", "第"):
@@ -104,7 +105,7 @@ def test_a_range_ends_in_the_same_paragraph_and_a_backward_one_is_told(check: Ch
     assert (found.verdict.value, found.problem.kind.code) == ("not-checked", "range-backwards")
 
 
-@pytest.mark.parametrize("number", CASES)
+@each("number", CASES)
 def test_numbers_of_cases_laws_and_notices_are_no_citations(check: Check, number: str) -> None:
     for frame in (
         "渡し舟法第14条第1項第1号に基づく請求（{}）。",
@@ -116,8 +117,8 @@ def test_numbers_of_cases_laws_and_notices_are_no_citations(check: Check, number
         assert citations(check, text) == [("渡し舟法第14条第1項第1号", "holds")], text
 
 
-@pytest.mark.parametrize("case", ["令和3年（ワ）第12345号", "東京地裁令和3年（ワ）第12345号"])
-@pytest.mark.parametrize("text", ["渡し舟法第四条（{}）", "渡し舟法第四条に基づく請求、{}。"])
+@each("case", ["令和3年（ワ）第12345号", "東京地裁令和3年（ワ）第12345号"])
+@each("text", ["渡し舟法第四条（{}）", "渡し舟法第四条に基づく請求、{}。"])
 def test_the_number_of_a_case_is_no_statement(check: Check, text: str, case: str) -> None:
     assert not of_part(check(text.format(case)), "statement")
 
@@ -187,7 +188,7 @@ SHAPES = (
 )
 
 
-@pytest.mark.parametrize("shape", SHAPES)
+@each("shape", SHAPES)
 def test_hostile_texts_take_linear_time(check: Check, shape: str) -> None:
     assert_linear(lambda size: check((shape * size)[:size]), 1_500)
 
@@ -205,9 +206,7 @@ def test_a_number_that_cannot_be_read_is_named(check: Check, written: str) -> No
     assert finding.problem.kind.code == "number-malformed"
 
 
-@pytest.mark.parametrize(
-    "number", ["百〇九", "7〇九", "漆百玖", "壱千弐百", "千〇五十一", "佰零玖"]
-)
+@each("number", ["百〇九", "7〇九", "漆百玖", "壱千弐百", "千〇五十一", "佰零玖"])
 def test_numbers_in_every_spelling_are_checked(check: Check, number: str) -> None:
     (finding,) = of_part(check(f"渡し舟法第{number}条による。"), "citation")
     assert finding.verdict is Verdict.FAILS

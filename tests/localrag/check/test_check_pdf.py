@@ -9,6 +9,8 @@ from printed_pages import PrintedPages
 import localrag
 from localrag.check import CheckReport, Verdict
 
+from ...rows import each
+
 QUOTED = (
     "渡し舟法第四条第一項は、「渡し舟事業を営もうとする者は、渡し場の所在",
     "地を管轄する都道府県知事の登録を受けなければならない。」と定める。",
@@ -54,7 +56,7 @@ def of_quotation(report: CheckReport) -> list[tuple[Verdict, str]]:
     ]
 
 
-@pytest.mark.parametrize(
+@each(
     ("foot", "down", "head"),
     [
         ("本書は写しである。", 600, ""),

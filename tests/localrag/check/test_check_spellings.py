@@ -8,6 +8,7 @@ import localrag
 from localrag.check import Verdict
 from localrag.errors import InputError
 
+from ...rows import each
 from ..ferries import law_xml
 from .conftest import Check, of_part, wrong
 
@@ -179,7 +180,7 @@ def test_what_is_counted_or_called_so_is_no_citation(act: Check) -> None:
     assert cited(act, text) == []
 
 
-@pytest.mark.parametrize(
+@each(
     "text",
     [
         "設立\n渡し舟法第1条は、届出を定める。",
@@ -213,7 +214,7 @@ def test_the_same_article_is_the_one_cited_last(act: Check) -> None:
     ]
 
 
-@pytest.mark.parametrize(
+@each(
     ("old", "new"),
     [
         ("六箇月", "六か月"),
@@ -244,7 +245,7 @@ def test_a_conjunction_behind_a_range_is_the_same_word_in_kana(act: Check) -> No
         assert told(act, text, "quotation") == verdict
 
 
-@pytest.mark.parametrize(
+@each(
     ("old", "new"),
     [("六箇月", "七か月"), ("又は", "及び"), ("届け出て", "届け出た"), ("検査", "検閲")],
 )
@@ -287,7 +288,7 @@ def test_the_penalty_of_before_is_one_of_another_state(act: Check) -> None:
     assert told(act, quoted, "quotation")[1] == "quoted-otherwise"
 
 
-@pytest.mark.parametrize(
+@each(
     "ending",
     ["することができる", "してはならない", "する必要はない", "することを要しない"],
 )

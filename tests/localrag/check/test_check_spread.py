@@ -1,8 +1,7 @@
 """Letters spread by blanks are one text; separate words stay separate."""
 
-import pytest
-
 from ...growth import assert_linear
+from ...rows import each
 from .conftest import Check, of_part, wrong
 
 BLANKS = (" ", "　", "  ", "\u00a0", "\u2009")
@@ -20,8 +19,8 @@ def cited(check: Check, text: str) -> list[tuple[str, str, str]]:
     ]
 
 
-@pytest.mark.parametrize("blank", BLANKS)
-@pytest.mark.parametrize("written", ["渡し舟法第20条", "渡し舟法第４条", "渡し舟法第四条第三項"])
+@each("blank", BLANKS)
+@each("written", ["渡し舟法第20条", "渡し舟法第４条", "渡し舟法第四条第三項"])
 def test_a_spread_citation_is_read_whole(check: Check, written: str, blank: str) -> None:
     ((_, verdict, provision),) = cited(check, written)
     text = spread(written, blank)
@@ -36,7 +35,7 @@ def test_a_spread_citation_is_read_whole(check: Check, written: str, blank: str)
         assert cited(check, whole) == [(text, verdict, provision)], whole
 
 
-@pytest.mark.parametrize(
+@each(
     "text",
     [
         "渡し舟法 第 4 条",
@@ -66,7 +65,7 @@ def test_a_spread_quotation_holds(check: Check) -> None:
     ]
 
 
-@pytest.mark.parametrize(
+@each(
     ("text", "articles"),
     [
         ("渡し舟法 4条 5条", ["4", "5"]),

@@ -7,6 +7,7 @@ import pytest
 import localrag
 from localrag.check import Finding, Verdict, wording
 
+from ...rows import each
 from ..ferries import law_xml
 from .conftest import Check, of_part, wrong
 
@@ -21,7 +22,7 @@ def quotation(check: Check, text: str) -> Finding:
     return finding
 
 
-@pytest.mark.parametrize(
+@each(
     "text",
     [
         f"渡し舟法第4条第1項は「{REGISTER}」と規定する。",
@@ -88,7 +89,7 @@ def test_words_of_another_state(states: localrag.Corpus) -> None:
     assert states.as_of("2016-01-01").check(f"渡し舟法第4条は「{old}」と規定する。").holds
 
 
-@pytest.mark.parametrize(
+@each(
     "text",
     [
         "渡し舟法第4条の「営業の自由と安全の調和を図るという理念」は重要である。",
@@ -101,7 +102,7 @@ def test_what_others_say_is_not_called_wrong(check: Check, text: str) -> None:
     assert wrong(check(text)) == []
 
 
-@pytest.mark.parametrize(
+@each(
     ("text", "words"),
     [
         ("渡し舟法第6条の届出は、変更の日から20日以内にしなければならない。", "20日以内"),
@@ -130,7 +131,7 @@ def test_figures_bounds_and_what_must_be_done(check: Check, text: str, words: st
     assert finding.evidence
 
 
-@pytest.mark.parametrize(
+@each(
     ("figure", "verdict"),
     [
         ("1234567890123456789012345", Verdict.FAILS),
@@ -227,7 +228,7 @@ def crossing(home: Path, tmp_path: Path) -> Check:
     return corpus.check
 
 
-@pytest.mark.parametrize(
+@each(
     ("text", "verdict"),
     [
         (
@@ -316,7 +317,7 @@ def test_the_provision_that_says_otherwise_is_told(check: Check) -> None:
     assert finding.provision.endswith("第4条第3項")
 
 
-@pytest.mark.parametrize(
+@each(
     "text",
     [
         "当社は40日後に届け出たので、渡し舟法第6条に違反した。",
@@ -375,7 +376,7 @@ def rules(home: Path, tmp_path: Path) -> Check:
     return corpus.as_of("2021-04-01").check
 
 
-@pytest.mark.parametrize(
+@each(
     ("text", "words", "instead"),
     [
         (

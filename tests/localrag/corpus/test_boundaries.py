@@ -1,11 +1,11 @@
 """Boundaries of words and names."""
 
-import pytest
-
 from localrag.corpus.rows import stands_alone, words_of
 
+from ...rows import each
 
-@pytest.mark.parametrize(
+
+@each(
     ("text", "name", "alone"),
     [
         ("霧里の人口は", "霧里", True),

@@ -1,6 +1,6 @@
 """Facets: values without a model, and wrong labels."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -16,8 +16,10 @@ from localrag.corpus.workspace import Workspace
 from localrag.errors import NotFoundError, StoreError, UsageError
 from localrag.search.types import Filters, Query
 
+from ...rows import each
 
-@pytest.mark.parametrize(
+
+@each(
     ("number", "expected"),
     [
         ("平成十五年厚生労働省令第十二号", ["厚生労働省"]),
@@ -42,7 +44,7 @@ def test_the_number_of_an_ordinance_names_who_made_it(number: str, expected: lis
     assert list(ministries(number)) == expected
 
 
-@pytest.mark.parametrize(
+@each(
     ("title", "name"),
     [
         ("第二章の二　公開買付けに関する開示", "公開買付けに関する開示"),
@@ -74,9 +76,10 @@ def test_the_answer_of_the_api_tells_the_field(tmp_path: Path) -> None:
 
 
 @pytest.fixture
-def store(sample_home: Path) -> CorpusStore:
+def store(sample_home: Path) -> Iterator[CorpusStore]:
     place = Workspace.locate(sample_home).corpus("main")
-    return CorpusStore.open(place.store, read_only=True)
+    with CorpusStore.open(place.store, read_only=True) as store:
+        yield store
 
 
 def matching(store: CorpusStore, **where: Any) -> set[str]:
@@ -84,19 +87,18 @@ def matching(store: CorpusStore, **where: Any) -> set[str]:
 
 
 def test_of_one_facet_one_value_must_hold_and_of_each_facet_one(store: CorpusStore) -> None:
-    with store:
-        acts, orders = matching(store, kind="Act"), matching(store, kind="CabinetOrder")
-        assert acts
-        assert orders
-        assert not acts & orders
-        assert matching(store, kind=["Act", "CabinetOrder"]) == acts | orders
-        assert matching(store, kind=["act", "cabinet-order"]) == acts | orders
-        assert matching(store, kind="Act", year="2117") == acts
-        assert matching(store, kind="Act", ministry="国土交通省") == set()
-        assert matching(store, chapter="罰則") <= acts
+    acts, orders = matching(store, kind="Act"), matching(store, kind="CabinetOrder")
+    assert acts
+    assert orders
+    assert not acts & orders
+    assert matching(store, kind=["Act", "CabinetOrder"]) == acts | orders
+    assert matching(store, kind=["act", "cabinet-order"]) == acts | orders
+    assert matching(store, kind="Act", year="2117") == acts
+    assert matching(store, kind="Act", ministry="国土交通省") == set()
+    assert matching(store, chapter="罰則") <= acts
 
 
-@pytest.mark.parametrize(
+@each(
     ("label", "words"),
     [
         ("kin=Act", ["'kin'", "Did you mean kind?", "ministry"]),
@@ -116,12 +118,12 @@ def test_what_is_not_there_is_told_with_what_is_like_it(
     # An unknown facet is a slip of the pen; a value may be of another corpus.
     of_key = label.startswith(("kin=", "kid=", "law=", "法令名="))
     expected = UsageError if of_key else NotFoundError
-    with store, pytest.raises(expected) as raised:
+    with pytest.raises(expected) as raised:
         store.facets.matching((read_label(label),))
     assert all(word in str(raised.value) for word in words)
 
 
-@pytest.mark.parametrize(
+@each(
     ("label", "cure"),
     [
         ("年=2050", "There is: 1950 to 1988."),
@@ -161,14 +163,14 @@ def test_several_labels_stand_between_semicolons() -> None:
     assert read_labels("note=a; b") == (Label("note", "a; b"),)
 
 
-@pytest.mark.parametrize("text", ["", "kind", "=Act", "kind=", " = "])
+@each("text", ["", "kind", "=Act", "kind=", " = "])
 def test_a_label_is_a_key_and_a_value(text: str) -> None:
     with pytest.raises(UsageError, match="KEY=VALUE"):
         read_label(text)
 
 
-@pytest.mark.parametrize("language_in_use", ["en", "ja"])
-@pytest.mark.parametrize(
+@each("language_in_use", ["en", "ja"])
+@each(
     ("written", "meant"),
     [
         ("kind=政令", "kind=CabinetOrder"),
@@ -193,10 +195,9 @@ def test_words_of_every_language_are_understood(
 ) -> None:
     language.use(language_in_use)
     try:
-        with store:
-            facets = store.facets
-            assert facets.canonical(read_labels(written)) == (read_label(meant),)
-            assert facets.matching(read_labels(written)) == facets.matching((read_label(meant),))
+        facets = store.facets
+        assert facets.canonical(read_labels(written)) == (read_label(meant),)
+        assert facets.matching(read_labels(written)) == facets.matching((read_label(meant),))
     finally:
         language.use("en")
 
@@ -204,11 +205,10 @@ def test_words_of_every_language_are_understood(
 def test_what_is_there_is_named_in_the_language_in_use(store: CorpusStore) -> None:
     language.use("ja")
     try:
-        with store:
-            with pytest.raises(NotFoundError) as raised:
-                store.facets.canonical((read_label("kind=政例"),))
-            with pytest.raises(UsageError) as slipped:
-                store.facets.canonical((read_label("law=民法"),))
+        with pytest.raises(NotFoundError) as raised:
+            store.facets.canonical((read_label("kind=政例"),))
+        with pytest.raises(UsageError) as slipped:
+            store.facets.canonical((read_label("law=民法"),))
         assert all(word in raised.value.cure for word in ("政令 のこと", "法律", "府省令"))
         assert "CabinetOrder" not in raised.value.cure
         assert "kind（種別）, ministry（府省）" in slipped.value.cure
@@ -228,7 +228,7 @@ def test_own_facets_of_records_keep_their_names(tmp_path: Path) -> None:
         assert [one.label for one in facets.like("政", 5)] == [Label("種別", "政令")]
 
 
-@pytest.mark.parametrize(
+@each(
     ("typed", "first"),
     [
         ("政", "kind=CabinetOrder"),
@@ -242,18 +242,16 @@ def test_own_facets_of_records_keep_their_names(tmp_path: Path) -> None:
 def test_what_a_part_of_a_value_may_mean_is_offered(
     store: CorpusStore, typed: str, first: str
 ) -> None:
-    with store:
-        label, documents = store.facets.like(typed, 3)[0]
-        assert label == read_label(first)
-        assert documents == store.facets.counts(label.key)[label.value]
+    label, documents = store.facets.like(typed, 3)[0]
+    assert label == read_label(first)
+    assert documents == store.facets.counts(label.key)[label.value]
 
 
 def test_nothing_typed_offers_nothing_and_a_facet_alone_its_values(store: CorpusStore) -> None:
-    with store:
-        assert store.facets.like("", 5) == store.facets.like("zzqx", 5) == []
-        offered = [one.label.value for one in store.facets.like("kind=", 50)]
-        assert offered == [value for value, _ in store.facets.counts("kind").most_common()]
-        assert len(store.facets.like("kind=", 2)) == 2
+    assert store.facets.like("", 5) == store.facets.like("zzqx", 5) == []
+    offered = [one.label.value for one in store.facets.like("kind=", 50)]
+    assert offered == [value for value, _ in store.facets.counts("kind").most_common()]
+    assert len(store.facets.like("kind=", 2)) == 2
 
 
 def test_a_damaged_file_of_metadata_is_told(sample: Path) -> None:
@@ -290,7 +288,7 @@ def test_only_what_stands_under_a_heading_is_found(sample_home: Path) -> None:
             assert any(start <= passage.start < end for start, end in spans[passage.document_id])
 
 
-@pytest.mark.parametrize(
+@each(
     ("documents", "where", "found"),
     [
         ((), {"chapter": "罰則", "kind": "Act"}, True),

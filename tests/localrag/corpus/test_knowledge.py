@@ -13,6 +13,8 @@ from localrag.corpus.store import CorpusStore
 from localrag.corpus.types import ALIAS, TRIPLES, Document, Triple
 from localrag.errors import InputError
 
+from ...rows import each
+
 ACTRESS = Triple("凪 (女優)", "生年月日", ("1986年4月14日",), "Wikidata Q1", "2021-08-23")
 KNOWN = [
     ACTRESS,
@@ -61,7 +63,7 @@ def test_what_is_known_of_a_subject_keeps_its_order_and_names_its_passage(
     assert known.knowledge.about("\ud800") == []
 
 
-@pytest.mark.parametrize(
+@each(
     ("name", "subjects"),
     [
         ("凪 (女優)", ["凪 (女優)"]),
@@ -93,7 +95,7 @@ def test_the_spelling_asked_for_comes_before_another_one(store: CorpusStore) -> 
     assert store.knowledge.subjects("廣沢") == ["広沢", "廣澤"]
 
 
-@pytest.mark.parametrize(
+@each(
     ("text", "found"),
     [
         ("凪物語の種類は？", [("凪物語", "凪物語")]),
@@ -172,7 +174,7 @@ def test_hostile_text_is_kept_as_it_is(store: CorpusStore, hostile: Triple) -> N
     assert store.knowledge.about(hostile.subject)[0].triple == hostile
 
 
-@pytest.mark.parametrize(
+@each(
     "change",
     [
         {"header": "別人"},

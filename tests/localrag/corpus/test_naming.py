@@ -9,6 +9,8 @@ from localrag.corpus.rows import FoldedText, bare, fold
 from localrag.corpus.store import CorpusStore
 from localrag.corpus.types import Triple
 
+from ...rows import each
+
 SAME = [
     ("ＡＢＣホール", "abcホール"),
     ("ｶﾞﾗｽの靴", "ガラスの靴"),
@@ -33,12 +35,12 @@ SAME = [
 ]
 
 
-@pytest.mark.parametrize(("one", "other"), SAME)
+@each(("one", "other"), SAME)
 def test_spellings_of_a_name_are_the_same(one: str, other: str) -> None:
     assert fold(one) == fold(other)
 
 
-@pytest.mark.parametrize(
+@each(
     ("one", "other"),
     [
         ("三菱舟", "四菱舟"),

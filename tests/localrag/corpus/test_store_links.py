@@ -7,6 +7,8 @@ from localrag.corpus.links import Definition, Reference, ReferenceRow
 from localrag.corpus.store import CorpusStore
 from localrag.corpus.types import Document, Locator
 
+from ...rows import each
+
 MakeLaw = Callable[..., Document]
 
 
@@ -80,7 +82,7 @@ def test_references_go_both_ways(linked: CorpusStore) -> None:
     assert linked.references_to("B", Locator()) == []
 
 
-@pytest.mark.parametrize(
+@each(
     ("first", "last", "reached"),
     [
         ("1", "3", ["1", "1_2", "2", "3"]),

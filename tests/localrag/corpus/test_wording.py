@@ -1,11 +1,11 @@
 """Omissions of a file in words, with counts."""
 
-import pytest
-
 from localrag.corpus.types import Omission, omission_notes, part_name
 
+from ...rows import each
 
-@pytest.mark.parametrize(
+
+@each(
     ("parts", "one"),
     [
         ("tracked deletions", "tracked deletion"),

@@ -6,7 +6,7 @@ for a fault, and a column for a door: every cell is tried.
 
 import json
 import re
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -28,6 +28,7 @@ from localrag.doors.serve.mcp import server_of
 from localrag.errors import NotFoundError
 
 from ...conftest import Outcome
+from ...rows import each
 
 Cli = Callable[..., Outcome]
 Told = list[tuple[str, str, int, int]]
@@ -148,7 +149,7 @@ def _on_day(fault: Fault) -> list[str]:
     return ["--as-of", fault.as_of] if fault.as_of else []
 
 
-@pytest.mark.parametrize("fault", FAULTS.values(), ids=FAULTS.keys())
+@each("fault", FAULTS.values())
 def test_what_was_mended_holds_in_python(fault: Fault, sample_home: Path) -> None:
     settings = {"retrieval.as_of": fault.as_of} if fault.as_of else None
     with localrag.open(sample_home, settings).corpus() as corpus:
@@ -164,9 +165,9 @@ def test_what_was_mended_holds_in_python(fault: Fault, sample_home: Path) -> Non
                 corpus.look_up(fault.asked)
 
 
-@pytest.mark.parametrize("fault", FAULTS.values(), ids=FAULTS.keys())
+@each(("name", "fault"), FAULTS.items())
 def test_what_was_mended_holds_at_the_command_line(
-    fault: Fault, sample: Path, cli: Cli, tmp_path: Path
+    name: str, fault: Fault, sample: Path, cli: Cli, tmp_path: Path
 ) -> None:
     # A copy: the batch notes itself among the runs of its workspace.
     home, day = ("--home", str(sample)), _on_day(fault)
@@ -183,7 +184,7 @@ def test_what_was_mended_holds_at_the_command_line(
         assert outcome.code == 3
         assert fault.error in outcome.err
 
-    questions, answers = tmp_path / "questions.jsonl", tmp_path / "answers.jsonl"
+    questions, answers = tmp_path / f"{name}.jsonl", tmp_path / f"{name}.answers.jsonl"
     questions.write_text(json.dumps({"question": fault.asked}), encoding="utf-8")
     assert cli(*home, "batch", str(questions), "--out", str(answers), *day).code in (0, 3)
     (line,) = answers.read_text(encoding="utf-8").splitlines()
@@ -235,28 +236,33 @@ async def _mcp(desk: Desk, _folder: Path) -> AsyncIterator[Ask]:
 
 @pytest.mark.anyio
 @pytest.mark.parametrize("opened", [_http, _mcp], ids=["http", "mcp"])
-@pytest.mark.parametrize("fault", FAULTS.values(), ids=FAULTS.keys())
 async def test_what_was_mended_holds_for_programs(
-    fault: Fault, opened: Any, sample_home: Path, tmp_path: Path, loopback: None
+    opened: Any, sample_home: Path, tmp_path: Path, loopback: None
 ) -> None:
+    # A long text is checked in a process of its own, whatever the door: once for each fault.
+    fillings = ("", "。" * 3_000) if opened is _http else ("",)
     async with Desk(localrag.open(sample_home)) as desk, opened(desk, tmp_path) as ask:
-        day = _given(fault)
-        # A long text is checked in a process of its own, whatever the door: once for each fault.
-        for filled in ("", "。" * 3_000) if opened is _http else ("",):
-            assert _told(await ask("check", {"text": fault.text + filled, **day})) == fault.right
-        quoted, notes = _answered(await ask("ask", {"question": fault.asked, **day}))
-        assert quoted[: len(fault.quoted)] == fault.quoted
-        assert fault.said in notes
-        shown = await ask("show", {"citation": fault.asked, **day})
-        if fault.shown:
-            ids = [one["passage"]["id"] for one in _provisions(shown)]
-            assert _articles(ids) == fault.shown
-        else:
-            assert fault.error in str(shown)
+        await _holds(ask=ask, fillings=fillings)
+
+
+@each("fault", FAULTS.values())
+async def _holds(fault: Fault, ask: Ask, fillings: Sequence[str]) -> None:
+    day = _given(fault)
+    for filled in fillings:
+        assert _told(await ask("check", {"text": fault.text + filled, **day})) == fault.right
+    quoted, notes = _answered(await ask("ask", {"question": fault.asked, **day}))
+    assert quoted[: len(fault.quoted)] == fault.quoted
+    assert fault.said in notes
+    shown = await ask("show", {"citation": fault.asked, **day})
+    if fault.shown:
+        ids = [one["passage"]["id"] for one in _provisions(shown)]
+        assert _articles(ids) == fault.shown
+    else:
+        assert fault.error in str(shown)
 
 
 @pytest.mark.anyio
-@pytest.mark.parametrize("fault", FAULTS.values(), ids=FAULTS.keys())
+@each("fault", FAULTS.values())
 async def test_what_was_mended_holds_on_the_page(
     fault: Fault, sample_home: Path, tmp_path: Path
 ) -> None:

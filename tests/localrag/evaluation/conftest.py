@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from localrag.corpus.workspace import Workspace
-from localrag.evaluation.datasets.declarations import declared
+from localrag.evaluation.datasets.loading import declared
 from localrag.evaluation.types import (
     Cause,
     Dataset,
@@ -27,16 +27,9 @@ from localrag.text.facts import Fact, FactKind
 LABELS = "abcd"
 
 
-@pytest.fixture
-def drawn() -> None:
-    """The reports of this test have their plots."""
-
-
 @pytest.fixture(autouse=True)
-def undrawn(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
-    """No plot is drawn, which takes longest of a report, but in a test that asks for `drawn`."""
-    if "drawn" not in request.fixturenames:
-        monkeypatch.setattr("localrag.evaluation.report.plot.plotted", lambda _: "<svg/>")
+def plotless(undrawn: None) -> None:
+    """Every test here is without plots, unless it asks for `drawn`."""
 
 
 @pytest.fixture

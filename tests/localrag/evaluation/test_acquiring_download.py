@@ -12,9 +12,9 @@ import pytest
 from localrag.corpus.config import load as load_config
 from localrag.corpus.workspace import Workspace
 from localrag.errors import InputError, StorageError, UsageError
-from localrag.evaluation.datasets import acquiring, downloading, loading
-from localrag.evaluation.datasets.downloading import download
-from localrag.evaluation.datasets.keeping import Shelf, digest
+from localrag.evaluation.datasets import acquiring, loading
+from localrag.evaluation.datasets.acquiring import download
+from localrag.evaluation.datasets.keeping import DatasetFolder, digest
 
 QUESTION = '{"id": "q1", "question": "櫂は要るか", "options": ["はい", "いいえ"], "answer": "a"}\n'
 CONTENT = QUESTION.encode()
@@ -96,7 +96,7 @@ def test_it_is_fetched_checked_and_recorded(home: Path, server: Server) -> None:
     assert [missing.path for missing in brought.missing] == ["other.jsonl", "laws"]
     assert told[-1] == ("q/main.jsonl", len(CONTENT), len(CONTENT))
     assert loading.load(workspace, "ferries").questions[0].id == "q1"
-    arrival = Shelf.of(workspace, "ferries").received()["q/main.jsonl"]
+    arrival = DatasetFolder.of(workspace, "ferries").received()["q/main.jsonl"]
     assert (arrival.sha256, arrival.source) == (digest(CONTENT), server.address)
     assert download(workspace, "ferries").unchanged == ("main",)
     assert len(server.ranges) == 1, "what is here is not asked for again"
@@ -179,7 +179,7 @@ def test_from_https_it_is_sent_on_to_no_plain_address(
 
 @pytest.mark.parametrize("sha256", ["", digest(CONTENT)])
 def test_too_much(home: Path, server: Server, monkeypatch: pytest.MonkeyPatch, sha256: str) -> None:
-    monkeypatch.setattr(downloading, "LARGEST", 10)
+    monkeypatch.setattr(acquiring, "LARGEST", 10)
     workspace = declare(home, server.address, sha256)
     with pytest.raises(InputError, match="more than 10 bytes"):
         download(workspace, "ferries")

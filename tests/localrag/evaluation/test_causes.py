@@ -1,10 +1,10 @@
 """Why an answer is wrong."""
 
-import pytest
-
 from localrag.evaluation.answers import cause_of_error
 from localrag.evaluation.types import Cause, Gold
 from localrag.ops.batch.rows import StageSummary
+
+from ...rows import each
 
 GOLD = (Gold("599AC0000000001", "5"), Gold("599AC0000000001", "7"))
 RIGHT, SUB, WRONG = "599AC0000000001#5", "599AC0000000001#7.1", "599AC0000000001#6"
@@ -16,7 +16,7 @@ def stages(*found: tuple[str, str, list[str]]) -> list[StageSummary]:
     ]
 
 
-@pytest.mark.parametrize(
+@each(
     ("expected", "found", "cited"),
     [
         (Cause.SEARCH, [], []),

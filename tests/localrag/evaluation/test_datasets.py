@@ -11,9 +11,10 @@ from localrag.corpus.config import load as load_config
 from localrag.corpus.workspace import Workspace
 from localrag.errors import InputError, LocalragError, NotFoundError, UsageError, WorkspaceError
 from localrag.evaluation.datasets import acquiring
-from localrag.evaluation.datasets.declarations import declared
-from localrag.evaluation.datasets.keeping import Shelf, digest
-from localrag.evaluation.datasets.loading import corpus_name, damaged, find, known, load
+from localrag.evaluation.datasets.keeping import DatasetFolder, digest
+from localrag.evaluation.datasets.loading import corpus_name, damaged, declared, find, known, load
+
+from ...rows import each
 
 QUESTION = '{"id": "q1", "question": "櫂は要るか", "options": ["はい", "いいえ"], "answer": "a"}\n'
 DECLARATION = """
@@ -86,7 +87,7 @@ def test_a_file_of_questions_needs_no_declaration(workspace: Workspace, mine: Pa
     assert (questions.split, questions.dataset.reader) == ("first.jsonl", "choices")
 
 
-@pytest.mark.parametrize(
+@each(
     ("file", "name"),
     [
         ("my questions (2).jsonl", "my-questions-2"),
@@ -153,7 +154,7 @@ def test_the_first_split_at_hand_is_read_where_none_is_named(
     assert load(workspace, str(mine)).split == "second"
 
 
-@pytest.mark.parametrize(
+@each(
     ("name", "split", "error", "part"),
     [
         ("lawqa", "", NotFoundError, "localrag data add lawqa FOLDER"),
@@ -219,7 +220,7 @@ def test_a_damaged_declaration_does_not_hide_the_others(workspace: Workspace, mi
 @pytest.mark.parametrize("content", ["", "{", "[]", '{"first.jsonl": {"md5": 1}}', "\udcff"])
 def test_a_damaged_record_is_told(workspace: Workspace, mine: Path, content: str) -> None:
     acquiring.add(workspace, str(mine), mine.parent, load_config(workspace))
-    record = Shelf.of(workspace, "ferries").folder / "received.json"
+    record = DatasetFolder.of(workspace, "ferries").folder / "received.json"
     record.write_bytes(content.encode(errors="surrogateescape"))
     with pytest.raises(WorkspaceError, match=r"received\.json"):
         load(workspace, "ferries")

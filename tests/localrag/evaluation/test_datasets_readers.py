@@ -12,6 +12,8 @@ from localrag.errors import InputError
 from localrag.evaluation.datasets.readers import Sources, read
 from localrag.evaluation.types import Gold, Question
 
+from ...rows import each
+
 PLAIN: dict[str, Any] = {
     "id": "q1",
     "question": "渡し守の資格について正しいものはどれか。",
@@ -40,7 +42,7 @@ def test_a_plain_question() -> None:
     assert question.groups == {"level": "easy", "polarity": "agrees"}
 
 
-@pytest.mark.parametrize(
+@each(
     ("options", "answer", "label"),
     [
         (["甲", "乙"], "Ｂ", "b"),
@@ -55,7 +57,7 @@ def test_answers_by_label_and_by_text(options: Any, answer: Any, label: str) -> 
     assert question.answer == label
 
 
-@pytest.mark.parametrize(
+@each(
     ("change", "part"),
     [
         ({"id": ""}, "'id' is missing"),
@@ -106,7 +108,7 @@ def test_every_defect_is_named() -> None:
         assert part in caught.value.cause
 
 
-@pytest.mark.parametrize("encoding", ["utf-16", "utf-16-le", "utf-16-be", "utf-32"])
+@each("encoding", ["utf-16", "utf-16-le", "utf-16-be", "utf-32"])
 def test_of_a_wider_encoding_no_lines_are_named(encoding: str) -> None:
     with pytest.raises(InputError, match=r"looks like UTF-(16|32)") as caught:
         read("choices", "q.jsonl", lines(PLAIN, PLAIN).decode().encode(encoding), Sources())
@@ -129,7 +131,7 @@ def test_of_very_many_defects_twenty_are_named() -> None:
         read("choices", "q.jsonl", b"nonsense\n" * 100, Sources())
 
 
-@pytest.mark.parametrize(
+@each(
     ("name", "content", "part"),
     [
         ("q.jsonl", b"", "is empty"),

@@ -7,9 +7,11 @@ import pytest
 
 from localrag.corpus.types import Triple
 from localrag.errors import InputError
-from localrag.evaluation.datasets.declarations import declared
+from localrag.evaluation.datasets.loading import declared
 from localrag.evaluation.datasets.readers import Sources, read
 from localrag.evaluation.types import Question
+
+from ...rows import each
 
 ENTRY: dict[str, Any] = {
     "qid": "q1",
@@ -51,7 +53,7 @@ def test_yes_and_no_are_a_group_and_time_may_be_untold() -> None:
     assert no.groups == {"type": "compositional", "answer": "YES/NO", "steps": "2"}
 
 
-@pytest.mark.parametrize(
+@each(
     ("change", "part"),
     [
         ({"qid": ""}, "'qid' is missing"),

@@ -9,12 +9,14 @@ import pytest
 
 from localrag.corpus.types import LawRow
 from localrag.errors import InputError
-from localrag.evaluation.datasets.declarations import declared
 from localrag.evaluation.datasets.keeping import digest
+from localrag.evaluation.datasets.loading import declared
 from localrag.evaluation.datasets.readers import Sources, read
-from localrag.evaluation.datasets.readers.lawqa import derived_gold
+from localrag.evaluation.datasets.readers.choices import derived_gold
 from localrag.evaluation.types import Gold, Question
 from localrag.law.names import LawNames
+
+from ...rows import each
 
 ACT, ORDER, ORDINANCE = "599AC0000000001", "599CO0000000002", "599M60000800003"
 PAGE = "https://laws.e-gov.go.jp/law/"
@@ -51,7 +53,7 @@ def test_the_published_form() -> None:
     }
 
 
-@pytest.mark.parametrize(
+@each(
     "options",
     [
         "a 甲\nb 乙\nc 丙",
@@ -71,7 +73,7 @@ def test_an_option_may_go_on_in_the_next_line() -> None:
     assert read_published(選択肢="a 甲\n及び乙\nb 丙").query.options == ("甲\n及び乙", "丙")
 
 
-@pytest.mark.parametrize(
+@each(
     ("change", "part"),
     [
         ({"選択肢": "甲\n乙"}, "begin with no label"),
@@ -95,7 +97,7 @@ def test_what_is_ambiguous_is_refused(change: dict[str, Any], part: str) -> None
     assert part in caught.value.cause
 
 
-@pytest.mark.parametrize(
+@each(
     ("context", "references", "places"),
     [
         ("## 渡し舟法\n### 第二十七条の三十六\n#### 第一項", [], {ACT: ["27_36"]}),

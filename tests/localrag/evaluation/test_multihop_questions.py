@@ -12,11 +12,12 @@ from localrag.corpus.store import CorpusStore
 from localrag.corpus.workspace import Workspace
 from localrag.errors import InputError
 from localrag.evaluation.datasets import acquiring
-from localrag.evaluation.datasets.declarations import declared
-from localrag.evaluation.datasets.loading import load
+from localrag.evaluation.datasets.loading import declared, load
 from localrag.evaluation.datasets.readers import Sources, read
 from localrag.evaluation.recall import ranks
 from localrag.evaluation.types import Gold, Question
+
+from ...rows import each
 
 MUSIQUE: dict[str, Any] = {
     "id": "2hop__1_2",
@@ -112,7 +113,7 @@ def test_supporting_paragraphs_are_documents_of_the_corpus() -> None:
     assert question.gold == (Gold("t:1"), Gold("Ada Moss")), "the corpus lacks this text"
 
 
-@pytest.mark.parametrize(
+@each(
     ("entry", "change", "part"),
     [
         (MUSIQUE, {"id": ""}, "'id' is missing"),
@@ -171,7 +172,7 @@ def test_a_corpus_made_of_the_questions_holds_their_gold(
     assert all(ranks(question.gold, passages)), "each by its text, among several of its title"
 
 
-@pytest.mark.parametrize("name", ["musique", "2wikimultihopqa", "hotpotqa"])
+@each("name", ["musique", "2wikimultihopqa", "hotpotqa"])
 def test_the_datasets_are_declared_with_their_measure_and_caveats(name: str) -> None:
     dataset = declared()[name]
     assert (dataset.reader, dataset.measure) == ("multihop", "multihop")

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from dataclasses import replace
 
-from localrag.evaluation.report.measured import Note, common, counts
+from localrag.evaluation.report.measured import TraceNote, common, counts
 from localrag.evaluation.types import Evaluation
 from localrag.text.facts import Fact, FactKind
 
@@ -44,8 +44,8 @@ def test_what_all_say_alike_is_said_in_full(evaluated: Callable[..., Evaluation]
     ]
 
 
-def noted(**answers: int) -> list[Note]:
-    return [Note(FactKind.SAID, Fact(FactKind.SAID, words=k), n) for k, n in answers.items()]
+def noted(**answers: int) -> list[TraceNote]:
+    return [TraceNote(FactKind.SAID, Fact(FactKind.SAID, words=k), n) for k, n in answers.items()]
 
 
 def test_what_holds_for_few_answers_is_not_common() -> None:

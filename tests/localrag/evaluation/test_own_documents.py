@@ -17,7 +17,7 @@ from localrag.errors import InputError, NotFoundError, UsageError
 from localrag.evaluation import record
 from localrag.evaluation.datasets.loading import load
 from localrag.evaluation.planning import plan
-from localrag.evaluation.report import MARKDOWN, read, retrieved
+from localrag.evaluation.report import MARKDOWN, measured, read
 from localrag.evaluation.report.measured import answers_of
 from localrag.evaluation.runner import Finished, evaluate
 from localrag.evaluation.types import Evaluation, Gold, Questions
@@ -269,7 +269,7 @@ def test_what_was_shown_counts_over_all_searches_and_at_any_rank(
     pytest.importorskip("scipy")
     evaluation = evaluated(n=8, orders=1, entries=[("statute-direct", 0.5)])
     (answers,) = answers_of(evaluation)
-    assert retrieved.shown(answers) is None, "no evidence was recorded"
+    assert measured.shown(answers) is None, "no evidence was recorded"
     (entry,) = evaluation.entries
     ranks = {"q1": (3, 40), "q3": (0, 12), "q5": (0, 0)}
     results = tuple(
@@ -277,7 +277,7 @@ def test_what_was_shown_counts_over_all_searches_and_at_any_rank(
         for one in entry.results
     )
     (answers,) = answers_of(replace(evaluation, entries=(replace(entry, results=results),)))
-    found = retrieved.shown(answers)
+    found = measured.shown(answers)
     assert found
     assert found.any_found.n == 4, "of the questions with gold, one never came to evidence"
     assert found.any_found.value == 2 / 4

@@ -1,15 +1,15 @@
 """Gold places and ranked passages."""
 
-import pytest
-
 from localrag.evaluation.datasets.acquiring import as_documents
 from localrag.evaluation.recall import all_at, any_at, excerpted_law, place_of, ranks
 from localrag.evaluation.types import Gold
 
+from ...rows import each
+
 LAW = "599AC0000000001"
 
 
-@pytest.mark.parametrize(
+@each(
     ("passage_id", "place"),
     [
         (f"{LAW}#27_36", Gold(LAW, "27_36")),

@@ -17,6 +17,8 @@ from localrag.evaluation import report
 from localrag.evaluation.types import Cause, Entry, Evaluation, Gold, NotMeasured, Result
 from localrag.text.facts import Fact, FactKind
 
+from ...rows import each
+
 Evaluated = Callable[..., Evaluation]
 NOTES = "Replaced, switched off or left out"
 HOSTILE = "a|b`c`<b>*x*</b>\n# [l](http://x) ~~s~~ \\| &lt; _e_ $y$ \x1b[31m\u202e"
@@ -267,7 +269,7 @@ def test_a_report_that_is_there_is_not_drawn_again(
 ) -> None:
     drawn: list[object] = []
     monkeypatch.setattr(
-        "localrag.evaluation.report.plot.plotted", lambda found: drawn.append(found) or "<svg/>"
+        "localrag.evaluation.report.plotted", lambda found: drawn.append(found) or "<svg/>"
     )
     for evaluation in (evaluated(), evaluated(), evaluated(seed=1), evaluated(seed=1)):
         report.write(evaluation, tmp_path)
@@ -336,7 +338,7 @@ def test_what_entries_share_is_told_apart_from_what_they_do_not(
     assert "| method | statute-direct | statute-fixed |" in text
 
 
-@pytest.mark.parametrize(
+@each(
     ("n", "entries"),
     [(0, []), (0, [("x", 1.0)]), (3, []), (1, [("x", 1.0)]), (1, [("x", 0.0), ("y", 1.0)])],
 )
@@ -389,7 +391,7 @@ def test_without_matplotlib_the_plot_alone_is_missing(
     monkeypatch: pytest.MonkeyPatch,
     caplog: pytest.LogCaptureFixture,
 ) -> None:
-    monkeypatch.delitem(sys.modules, "localrag.evaluation.report.plot", raising=False)
+    monkeypatch.delitem(sys.modules, "localrag.evaluation.report", raising=False)
     monkeypatch.setitem(sys.modules, "matplotlib", None)
     monkeypatch.setattr(logging.getLogger("localrag"), "propagate", True)
     text = written(evaluated(), tmp_path)
@@ -400,7 +402,7 @@ def test_without_matplotlib_the_plot_alone_is_missing(
     assert (tmp_path / report.JSON).exists()
 
 
-@pytest.mark.parametrize(
+@each(
     ("spoil", "message"),
     [
         (lambda r: r[:-3], "3 of 40 results of 'statute-direct' are missing, such as 'q18'"),

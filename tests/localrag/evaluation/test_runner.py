@@ -24,7 +24,7 @@ from localrag.evaluation.types import (
     Dataset,
     Event,
     Gold,
-    Halted,
+    NotMeasured,
     Question,
     Questions,
 )
@@ -33,6 +33,8 @@ from localrag.search.types import Query
 from localrag_models.chat import ChatRequest, Reply, ignore, never, overlook
 from localrag_models.errors import ServerUnreachable
 from localrag_models.store import ModelStore
+
+from ...rows import each
 
 RIGHT, SIGN = "the right one", "渡し守"
 DIRECT, GOLD, FIXED = "statute-direct", "statute-gold", "statute-fixed"
@@ -295,7 +297,7 @@ def test_questions_alike_with_other_texts_are_refused_for_gold(bench: Bench) -> 
     bench.questions = replace(bench.questions, questions=(first, *others, twin))
     with pytest.raises(UsageError, match="'q0' and 'twin' are the same question"):
         bench.plan(GOLD)
-    assert GOLD in {one.method for one in bench.plan("all").left_out}
+    assert GOLD in {one.name for one in bench.plan("all").left_out}
     bench.plan(DIRECT)
     same = replace(twin, context=first.context)
     bench.questions = replace(bench.questions, questions=(first, *others, same))
@@ -338,7 +340,9 @@ def test_a_dead_server_stops_its_entry_alone(
         "Nobody answers.",
         "Start it.",
     )
-    assert [one.name for one in bench.events if isinstance(one, Halted)] == [f"{DIRECT} (dead)"]
+    assert [one.name for one in bench.events if isinstance(one, NotMeasured)] == [
+        f"{DIRECT} (dead)"
+    ]
     [(_, run)] = bench.runs()
     assert not run.finished
     assert "Nobody answers" in run.entries[0].stopped
@@ -379,8 +383,8 @@ def test_what_cannot_be_run(bench: Bench) -> None:
 
 def test_all_names_what_it_leaves_out(bench: Bench) -> None:
     planned = bench.plan("all", settings={"chat.model": ""})
-    assert DIRECT in {one.method for one in planned.left_out}
-    wordy = [one for one in planned.left_out if not method(one.method).chooses]
+    assert DIRECT in {one.name for one in planned.left_out}
+    wordy = [one for one in planned.left_out if not method(one.name).chooses]
     assert all("chooses between no options" in one.cause for one in wordy)
     assert all("--model" in one.cure for one in planned.left_out if one not in wordy)
     assert {setup.method.needs_model for setup in planned.setups} == {False}
@@ -482,7 +486,7 @@ def test_an_answer_is_read(tmp_path: Path) -> None:
     assert results(path, questions(), 0, method(DIRECT))[1].score == 1
 
 
-@pytest.mark.parametrize(
+@each(
     "line",
     [
         "nonsense",

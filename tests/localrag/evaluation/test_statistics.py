@@ -11,6 +11,8 @@ from localrag.errors import UsageError
 from localrag.evaluation import statistics
 from localrag.evaluation.statistics import difference, holm, mcnemar, score, share
 
+from ...rows import each
+
 _SCORES = st.sampled_from((0.0, 0.25, 0.5, 0.75, 1.0))
 _QUESTIONS = st.lists(st.lists(_SCORES, min_size=1, max_size=4), min_size=1, max_size=40)
 
@@ -98,7 +100,7 @@ def test_mcnemar_of_one_against_eight() -> None:
     assert found.p == pytest.approx(0.0391, abs=5e-5)
 
 
-@pytest.mark.parametrize("right", [[], [True] * 5, [False, True]])
+@each("right", [[], [True] * 5, [False, True]])
 def test_mcnemar_of_equals_is_one(right: list[bool]) -> None:
     assert mcnemar(right, right).p == 1.0
 

@@ -9,6 +9,8 @@ from localrag.corpus.types import Document
 from localrag.law.names import LawNames
 from localrag.law.references import extract_references
 
+from ...rows import each
+
 LAW, OWN, CIVIL, HARBOUR = (
     "509AC0000000090",
     "509AC0000000090",
@@ -137,7 +139,7 @@ def test_what_the_law_does_not_have_is_not_its_own(refer: Callable[..., list[str
     assert refer("第五条　第二条第九項、第七百条及び第二条第二項の規定") == ["第二条第二項 2.2"]
 
 
-@pytest.mark.parametrize(
+@each(
     "text",
     [
         "別表第一の下欄第一号イ又はロに掲げる者",

@@ -1,6 +1,5 @@
 """Citations as written, in every spelling."""
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -8,6 +7,7 @@ from localrag.law.citations import LawKind, find_citations
 from localrag_indexes.analysis.normalize import to_kanji
 
 from ...growth import assert_linear
+from ...rows import each
 
 # What is written; the places found, ranges as first-last, relative words in front of a colon.
 TABLE = [
@@ -136,7 +136,7 @@ def found(text: str) -> list[str]:
     return places
 
 
-@pytest.mark.parametrize(("text", "expected"), TABLE, ids=[text for text, _ in TABLE])
+@each(("text", "expected"), TABLE)
 def test_table_of_citations(text: str, expected: list[str]) -> None:
     assert found(text) == expected
 
@@ -167,7 +167,7 @@ LAWS = [
 ]
 
 
-@pytest.mark.parametrize(("text", "law", "kind"), LAWS, ids=[row[0] for row in LAWS])
+@each(("text", "law", "kind"), LAWS)
 def test_law_part(text: str, law: str, kind: LawKind) -> None:
     last = find_citations(text)[-1]
     assert (last.law.text, last.law.kind) == (law, kind)
@@ -251,7 +251,7 @@ def test_any_text_is_read_without_fail_and_spans_are_true(text: str) -> None:
         assert citation.text
 
 
-@pytest.mark.parametrize("text", ["憲法前文第二項", "憲法前文2項", "憲法前文 第２項"])
+@each("text", ["憲法前文第二項", "憲法前文2項", "憲法前文 第２項"])
 def test_paragraphs_of_a_preamble_are_places_of_it(text: str) -> None:
     (citation,) = find_citations(text)
     assert (citation.law.text, citation.locator.division) == ("憲法", "前文")
@@ -260,7 +260,7 @@ def test_paragraphs_of_a_preamble_are_places_of_it(text: str) -> None:
     assert find_citations("憲法前文の趣旨") == []
 
 
-@pytest.mark.parametrize(
+@each(
     "piece",
     [
         "第",
@@ -283,7 +283,7 @@ def test_hostile_text_takes_linear_time(piece: str) -> None:
     assert_linear(lambda size: find_citations(piece * (size // len(piece))), 10_000)
 
 
-@pytest.mark.parametrize(
+@each(
     "before",
     [
         "令和5年(受)第709号",

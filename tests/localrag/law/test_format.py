@@ -1,13 +1,13 @@
 """Provisions in words."""
 
-import pytest
-
 from localrag.corpus.types import Locator
 from localrag.law.citations import find_citations
 from localrag.law.notation import cite
 
+from ...rows import each
 
-@pytest.mark.parametrize(
+
+@each(
     ("path", "kanji", "arabic"),
     [
         ("27_36.1.2.1", "第二十七条の三十六第一項第二号イ", "第27条の36第1項第2号イ"),
@@ -28,8 +28,8 @@ def test_the_printed_label_of_a_division() -> None:
     assert cite("灯台管理法", Locator("appendix2"), division="別表第二") == "灯台管理法別表第二"
 
 
-@pytest.mark.parametrize("path", ["27_36.1.2.1", "2.1.1_2.3.2.4", "1042.3", "24_2_2.1"])
-@pytest.mark.parametrize("arabic", [False, True])
+@each("path", ["27_36.1.2.1", "2.1.1_2.3.2.4", "1042.3", "24_2_2.1"])
+@each("arabic", [False, True])
 def test_what_is_written_reads_back(path: str, arabic: bool) -> None:
     (citation,) = find_citations(cite("", Locator.parse(path), arabic=arabic))
     assert citation.locator.path == path

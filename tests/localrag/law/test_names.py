@@ -2,9 +2,9 @@
 
 import pickle
 
-import pytest
-
 from localrag.law.names import LawNames, customary
+
+from ...rows import each
 
 ACT, ORDER, RULE, OTHER = (
     "501AC0000000001",
@@ -35,7 +35,7 @@ def test_the_longest_name_wins(names: LawNames) -> None:
     assert match.law_ids == ("502M50000000005",)
 
 
-@pytest.mark.parametrize(
+@each(
     "text",
     [
         "市民法",
@@ -52,7 +52,7 @@ def test_no_name_inside_a_longer_word(names: LawNames, text: str) -> None:
     assert spans(names, text) == []
 
 
-@pytest.mark.parametrize(
+@each(
     "text",
     [
         "民法上の",
@@ -69,7 +69,7 @@ def test_names_beside_other_words(names: LawNames, text: str) -> None:
     assert spans(names, text) == [("民法", ("129AC0000000089",))]
 
 
-@pytest.mark.parametrize(
+@each(
     "number",
     ["令和元年法律第一号", "令和1年法律第1号", "令和１年法律第１号", "令和元年法律第 1 号"],
 )

@@ -2,14 +2,13 @@
 
 from collections.abc import Callable
 
-import pytest
-
 from localrag.corpus.links import Reference
 from localrag.corpus.types import Document
 from localrag.law.names import LawNames
 from localrag.law.references import extract_references
 
 from ...growth import assert_linear
+from ...rows import each
 
 LAW, CIVIL = "510AC0000000077", "129AC0000000089"
 HEAD = [
@@ -136,7 +135,7 @@ def test_ordinary_references_stay(statute: Statute, names: LawNames) -> None:
     assert [(r.kind, r.target.path) for r in found] == [("refers", "3"), ("reads", "3")]
 
 
-@pytest.mark.parametrize(
+@each(
     "piece",
     [
         "第三条中「知事」とあるのは「市長」と、",

@@ -2,8 +2,6 @@
 
 from collections.abc import Callable
 
-import pytest
-
 from localrag.corpus.links import REFERENCES, Reference
 from localrag.corpus.types import Document
 from localrag.law.definitions import extract_definitions
@@ -11,6 +9,7 @@ from localrag.law.names import LawNames
 from localrag.law.references import extract_references
 
 from ...growth import assert_linear
+from ...rows import each
 
 ACT, ORDER, OTHER = "501AC0000000001", "501CO0000000002", "502AC0000000004"
 
@@ -236,7 +235,7 @@ def test_a_range_may_end_where_it_is_written(
     assert [row[2:] for row in at(document, names, "2.3")] == [(own, "2.1-2.3")]
 
 
-@pytest.mark.parametrize(
+@each(
     "piece",
     [
         "第一条",

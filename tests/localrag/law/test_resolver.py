@@ -10,6 +10,8 @@ from localrag.law.provisions import Provisions
 from localrag.law.resolver import CitationResolver, Resolution, Target, parse_target
 from localrag.text.facts import Fact, FactKind
 
+from ...rows import each
+
 ACT, ORDER, RULE, OTHER = (
     "501AC0000000001",
     "501CO0000000002",
@@ -33,7 +35,7 @@ def places(resolutions: list[Resolution] | tuple[Resolution, ...]) -> list[str]:
     ]
 
 
-@pytest.mark.parametrize(
+@each(
     ("question", "expected"),
     [
         ("灯台管理法第三条第二項について", ["法3.2"]),
@@ -87,7 +89,7 @@ def test_what_does_not_exist_says_why(resolver: CitationResolver) -> None:
     assert "海底法" in str(unknown.problem)
 
 
-@pytest.mark.parametrize(
+@each(
     ("question", "expected", "lacking"),
     [
         ("灯管法1条と海底法の5条", ["法1", "?"], "海底法"),
@@ -139,7 +141,7 @@ def test_an_article_may_stand_in_a_supplementary_provision_only(
     assert missing(first, second).nearest == missing().nearest == (Target(ACT, Locator()),)
 
 
-@pytest.mark.parametrize(
+@each(
     ("law_id", "here", "text", "expected"),
     [
         (ACT, "3.2", "前項の許可", ["法3.1"]),
@@ -173,7 +175,7 @@ def test_definitions_of_the_text_come_first(resolver: CitationResolver) -> None:
     assert places([resolution]) == ["港3"]
 
 
-@pytest.mark.parametrize(
+@each(
     ("text", "expected"),
     [
         ("灯管法3条の2", ["法3_2"]),

@@ -5,6 +5,8 @@ import pytest
 from localrag.law.names import LawNames
 from localrag.search.finding import suggest
 
+from ...rows import each
+
 ROWS = [
     ("A1", "灯台管理法", "令和元年法律第一号", "Act", "灯管法"),
     ("A2", "灯台管理法施行令", "令和元年政令第二号", "CabinetOrder", ""),
@@ -20,7 +22,7 @@ def names() -> LawNames:
     return LawNames.from_rows(ROWS)
 
 
-@pytest.mark.parametrize(
+@each(
     ("typed", "expected"),
     [
         ("灯台", ["灯台管理法", "灯台管理法施行令", "古い灯台管理法を廃止する法律"]),

@@ -14,6 +14,7 @@ from localrag.text.facts import FactKind
 from localrag_indexes.analysis.normalize import to_kanji
 
 from ...growth import assert_linear
+from ...rows import each
 
 LAWS = LawNames(
     (
@@ -30,7 +31,7 @@ LAWS = LawNames(
 )
 
 
-@pytest.mark.parametrize(
+@each(
     ("typed", "meant"),
     [
         ("民709", "民法第709条"),
@@ -102,7 +103,7 @@ def test_it_is_written_out(typed: str, meant: str) -> None:
     assert read_typed(typed, LAWS).text == meant
 
 
-@pytest.mark.parametrize(
+@each(
     ("question", "read"),
     [
         ("刑199条の法定刑は", "刑法第199条の法定刑は"),
@@ -191,7 +192,7 @@ def test_two_are_read_back(one: Locator, other: Locator) -> None:
     assert read_typed(typed, LAWS).text == meant
 
 
-@pytest.mark.parametrize("typed", ["灯管法§7", "灯管法 § 7", "灯管法§§7", "灯管§７"])
+@each("typed", ["灯管法§7", "灯管法 § 7", "灯管法§§7", "灯管§７"])
 def test_a_section_sign_is_read_as_dai(typed: str) -> None:
     assert read_typed(typed, LAWS).text == "灯管法第7条"
     assert written_out(f"{typed}は何か", LAWS) == "灯管法第7条は何か"
@@ -211,7 +212,7 @@ def test_nonsense_is_read_to_the_end_once(text: str) -> None:
     CitationResolver(LAWS, Provisions()).resolve(written_out(text, LAWS))
 
 
-@pytest.mark.parametrize(
+@each(
     "piece",
     ["9", "①", "民709、", "1・", "第十百条", "民", "〜", "1〜", "の2", "イ", "第1編", "民1"],
 )
@@ -226,7 +227,7 @@ def test_long_nonsense_takes_linear_time(piece: str) -> None:
     assert_linear(read, 800)
 
 
-@pytest.mark.parametrize(
+@each(
     ("typed", "kind"),
     [
         ("灯管法5〜3条", FactKind.RANGE_BACKWARDS),

@@ -21,6 +21,8 @@ from typing import Any
 import pytest
 from lxml import etree
 
+from ...rows import each
+
 FILES = sorted((Path(__file__).parent / "questions").glob("*.jsonl"))
 # Questions that may be looked at, and those that are only counted.
 COUNTS = {
@@ -68,7 +70,7 @@ def test_no_question_is_asked_twice() -> None:
     assert [asked for asked, times in seen.items() if times > 1] == []
 
 
-@pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
+@each("path", FILES)
 def test_a_group_is_one_file_of_questions_seen_and_counted(path: Path) -> None:
     group = in_file(path)
     assert {question["group"] for question in group} == {path.stem}
@@ -77,7 +79,7 @@ def test_a_group_is_one_file_of_questions_seen_and_counted(path: Path) -> None:
     assert (halves["seen"], halves["counted"]) == COUNTS[path.stem]
 
 
-@pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
+@each("path", FILES)
 def test_every_field_has_its_form(path: Path) -> None:
     for question in in_file(path):
         assert question.keys() - {"history", "act"} == KEYS, question["id"]

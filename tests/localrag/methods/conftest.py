@@ -10,21 +10,23 @@ For every test of a method:
   ``played = play("statute-fixed", question, {"reason": "…", "label": "a"}, "malformed")``; then
   ``played.answer`` or ``played.error``, ``played.trace``, ``played.requests``, ``played.prompts``.
   `prepare` is called with the resources of the run before it.
+- `embedding`: the settings of an embedder that hashes pairs of characters (module).
 """
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 from xml.sax.saxutils import escape
 
 import pytest
+from tiny_models.hashing import HashingEmbedder
 from tiny_models.scripted import ScriptedChat
 
 from localrag.answer.prompts import OptimisedPrompt
 from localrag.answer.types import Answer, Unanswered
-from localrag.corpus.config import ChatConfig, Config
+from localrag.corpus.config import ChatConfig, Config, EmbeddingConfig
 from localrag.corpus.ingest.add import add
 from localrag.corpus.workspace import Workspace
 from localrag.errors import LocalragError
@@ -240,3 +242,13 @@ def play(law_home: Path) -> Play:
 def scripted() -> type[ScriptedResources]:
     """The resources of a run with a scripted model, for tests of progress."""
     return ScriptedResources
+
+
+@pytest.fixture(scope="module")
+def embedding() -> Iterator[EmbeddingConfig]:
+    """An embedder in this process in the place of a server's, which is sounded out by requests."""
+    embedder = HashingEmbedder("tiny", dimension=1024, window=10_000)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("localrag_models.backends.openai.open_embedder", lambda _: embedder)
+        patch.setattr("localrag_models.backends.openai.embedder_id", lambda _: embedder.id)
+        yield EmbeddingConfig(model="openai:tiny", server="http://127.0.0.1:9")

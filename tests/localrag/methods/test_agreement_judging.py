@@ -6,16 +6,22 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from localrag.methods.agreement.evidence import LawText, provisions_in
-from localrag.methods.agreement.judging import choose, fitted, is_held_out, judge, weights_for
-from localrag.methods.agreement.signs import (
+from localrag.methods.agreement import (
     CITATION_SIGNS,
     STATEMENT_SIGNS,
     Observation,
     ObservationKind,
     OptionJudgement,
+    choose,
+    fitted,
     in_words,
+    is_held_out,
+    judge,
+    weights_for,
 )
+from localrag.methods.agreement.evidence import LawText, provisions_in
+
+from ...rows import each
 
 LAW = """## 貸本業法
 ### 第３条
@@ -47,7 +53,7 @@ CASES = {
 }
 
 
-@pytest.mark.parametrize(("kind", "wrong"), CASES.items())
+@each(("kind", "wrong"), CASES.items())
 def test_what_deviates_agrees_less_and_is_told(kind: ObservationKind, wrong: str) -> None:
     right, other = judge("正しいものはどれか。", [RIGHT, wrong], PROVISIONS)
     assert right.agreement > other.agreement
@@ -82,7 +88,7 @@ def test_of_what_the_case_puts_no_figure_is_missed() -> None:
     assert ObservationKind.QUANTITY not in {finding.kind for finding in right.findings}
 
 
-@pytest.mark.parametrize("wrong", CASES.values())
+@each("wrong", CASES.values())
 def test_a_finding_quotes_words_and_never_nothing(wrong: str) -> None:
     _, other = judge("正しいものはどれか。", [RIGHT, wrong], PROVISIONS)
     assert not [told for told in map(in_words, other.findings) if "「」" in told]
@@ -94,7 +100,7 @@ def test_what_the_law_excepts_is_quoted() -> None:
     assert "条文が除いている：「学習用の古い地図」" in map(in_words, other.findings)
 
 
-@pytest.mark.parametrize("kind", ObservationKind)
+@each("kind", ObservationKind)
 def test_every_finding_can_be_told(kind: ObservationKind) -> None:
     assert in_words(Observation(kind, False, "甲", "乙"))
 
@@ -114,7 +120,7 @@ def test_of_a_long_provision_the_nearest_sentence_is_quoted() -> None:
     assert text[found.start :].startswith(found.quote)
 
 
-@pytest.mark.parametrize(
+@each(
     ("question", "answer"),
     [
         ("帳簿を知事に提出すべき期間を定めた条文を教えてください。", 0),

@@ -1,4 +1,3 @@
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -15,8 +14,10 @@ from localrag.methods.agreement.evidence import (
     states_quantity,
 )
 
+from ...rows import each
 
-@pytest.mark.parametrize(
+
+@each(
     ("one", "other"),
     [
         ("三箇月以内", "３か月以内"),
@@ -36,7 +37,7 @@ def test_two_things_stay_two() -> None:
     assert fold("百分の三") != fold("百分の三十")
 
 
-@pytest.mark.parametrize(
+@each(
     ("law", "stated"),
     [
         ("貸本の期間は三月とする。", True),

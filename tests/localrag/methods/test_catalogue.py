@@ -13,6 +13,8 @@ from localrag.errors import UsageError
 from localrag.methods.catalogue import NAMES, Purpose, method
 from localrag.methods.decon import DeconSettings
 
+from ...rows import each
+
 OWN = """
 from localrag.methods.catalogue import register
 
@@ -71,7 +73,7 @@ def test_a_setting_is_declared_with_its_method(tmp_path: Path) -> None:
     assert pickle.loads(pickle.dumps(loaded)) == loaded
 
 
-@pytest.mark.parametrize(
+@each(
     ("key", "value", "said"),
     [
         ("method.treshold", 0.5, "Did you mean 'method.threshold'?"),

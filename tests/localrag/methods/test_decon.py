@@ -11,7 +11,6 @@ from typing import Any
 import pytest
 from tiny_models.hashing import HashingEmbedder
 from tiny_models.scripted import ScriptedChat, rewriting
-from tiny_models.servers import OpenAIDouble
 
 from localrag.answer.types import Status
 from localrag.corpus.config import ChatConfig, Config, EmbeddingConfig, MethodConfig
@@ -28,7 +27,7 @@ from localrag.search.indexing.index import index
 from localrag.search.types import Filters, Query, Trace
 from localrag.text.facts import FactKind
 
-pytestmark = pytest.mark.usefixtures("loopback")
+from ...rows import each
 
 # Of each page, in the order of their names: its text, its sentences as rewritten, and the questions
 # of the changed ones, each with its answer.
@@ -96,25 +95,11 @@ def prepared(workspace: Workspace, config: Config) -> None:
 
 
 @pytest.fixture(scope="module")
-def double(allow_loopback: Callable[[], None]) -> Iterator[OpenAIDouble]:
-    allow_loopback()
-    with OpenAIDouble(embedder=EMBEDDER) as double:
-        yield double
-
-
-@pytest.fixture(scope="module")
-def embedding(double: OpenAIDouble) -> EmbeddingConfig:
-    return EmbeddingConfig(model="openai:tiny", server=double.address)
-
-
-@pytest.fixture(scope="module")
 def pages(
     tmp_path_factory: pytest.TempPathFactory,
     embedding: EmbeddingConfig,
-    allow_loopback: Callable[[], None],
 ) -> Path:
     """A workspace with `PAGES`, indexed and prepared; never write to it."""
-    allow_loopback()
     folder = tmp_path_factory.mktemp("pages")
     for title, (text, _, _) in PAGES.items():
         (folder / f"{title}.txt").write_text(text, encoding="utf-8")
@@ -226,7 +211,7 @@ def test_where_there_are_fewer_all_are_shown(ask: Callable[..., Any]) -> None:
     assert "\n3: " not in played.prompts[-1]
 
 
-@pytest.mark.parametrize("name", ["decon-plain", "decon-plain-qd", "decon", "decon-hybrid"])
+@each("name", ["decon-plain", "decon-plain-qd", "decon", "decon-hybrid"])
 def test_where_nothing_is_found_nothing_is_read(ask: Callable[..., Any], name: str) -> None:
     nowhere = Query(BORN.text, filters=Filters(documents=("Nobody.txt",)))
     before = [] if name == "decon-plain" else [NOT_NEEDED]
@@ -266,7 +251,7 @@ def test_a_malformed_answer_is_a_typed_failure(ask: Callable[..., Any], text: st
 # --- Citations ---
 
 
-@pytest.mark.parametrize("name", ["decon-plain", "decon-plain-qd", "decon", "decon-hybrid"])
+@each("name", ["decon-plain", "decon-plain-qd", "decon", "decon-hybrid"])
 def test_the_source_is_cited_and_never_what_was_rewritten(
     ask: Callable[..., Any], name: str
 ) -> None:

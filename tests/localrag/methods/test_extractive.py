@@ -1,7 +1,5 @@
 from pathlib import Path
 
-import pytest
-
 from localrag.answer.extractive import QUOTES, quotations
 from localrag.answer.types import Answer, Status
 from localrag.corpus.config import load
@@ -12,6 +10,8 @@ from localrag.sample import QUESTION
 from localrag.search.indexing.index import index
 from localrag.search.pipeline import Retriever
 from localrag.search.types import Query
+
+from ...rows import each
 
 ACT, ORDER = "599AC0000000001", "599CO0000000002"
 
@@ -96,7 +96,7 @@ def test_nothing_stands_in_for_a_provision_that_is_missing(sample_home: Path) ->
     assert any("第九百条" in str(event) for event in reply.trace.events)
 
 
-@pytest.mark.parametrize(
+@each(
     "question",
     [
         "量子コンピュータの誤り訂正符号の閾値はいくらか。",

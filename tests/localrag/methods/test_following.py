@@ -15,6 +15,8 @@ from localrag.methods.catalogue import method
 from localrag.methods.searches import LONGEST_QUESTION
 from localrag.search.types import FOLLOW_UP, Query, StageRecord
 
+from ...rows import each
+
 BEFORE = "凧揚げ規制法で大凧の許可の有効期間は何年か"
 FOLLOWING = Query("その罰則は", history=(BEFORE,))
 BEHIND = f"{BEFORE} その罰則は"
@@ -78,7 +80,7 @@ def test_a_model_may_put_it_better(law_home: Path) -> None:
     assert "その罰則は" in prompt
 
 
-@pytest.mark.parametrize(
+@each(
     "written",
     [
         "風車保安法で大凧の許可の罰則は何か",  # another law

@@ -20,6 +20,8 @@ from localrag.search.indexing.index import index
 from localrag.search.types import Query
 from localrag_models.errors import ServerUnreachable
 
+from ...rows import each
+
 ACT, ORDER = "599AC0000000001", "599CO0000000002"
 QUESTION = Query("渡し舟を運航してはならない水位の基準は何か。")
 ITEM = "一　水位　平常時の水位に一・五メートルを加えた高さ"
@@ -116,7 +118,7 @@ def test_what_the_model_does_not_find_is_quoted_where_code_is_sure(asked: Asked)
     assert len(answer.trace.calls) == 1
 
 
-@pytest.mark.parametrize(
+@each(
     "text",
     [
         "",

@@ -1,17 +1,18 @@
 """The order of the matches, by hand and for any number of entrants."""
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from localrag.methods.statute import JudgedOption, OptionVerdict, knock_out
+
+from ...rows import each
 
 
 def entrants(labels: str) -> list[JudgedOption]:
     return [JudgedOption(label, label, OptionVerdict.LIKELY, "甲") for label in labels]
 
 
-@pytest.mark.parametrize(
+@each(
     ("labels", "matches"),
     [
         ("a", []),

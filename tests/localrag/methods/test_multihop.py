@@ -18,6 +18,8 @@ from localrag.search.types import Query, Trace
 from localrag.text.facts import FactKind
 from localrag_models.errors import ServerUnreachable
 
+from ...rows import each
+
 PAGES = {
     "Tarn Ferries": "Tarn Ferries is a company with nine boats. It was founded by Ada Moss.",
     "Ada Moss": "Ada Moss was an architect. She was born in Quillmere in 1874.",
@@ -166,7 +168,7 @@ def test_sub_questions_without_a_word_or_twice_are_none(ask: Callable[..., Any])
     assert wordless.prompts[-1] == ask("naive", NOTHING).prompts[-1]
 
 
-@pytest.mark.parametrize(
+@each(
     "malformed",
     [
         "",

@@ -16,6 +16,8 @@ from localrag.sample import QUESTION
 from localrag.search.types import Hit, Query
 from localrag.text.facts import Fact, FactKind
 
+from ...rows import each
+
 ASKED = Query("定員は")
 
 
@@ -140,7 +142,7 @@ def test_another_law_and_what_is_quoted_are_left_out() -> None:
     assert numbers(nearest(ASKED, found, (paragraph, rejected))) == [3, 4, 5, 6, 7]
 
 
-@pytest.mark.parametrize(
+@each(
     ("text", "beginning"),
     [
         ("（定員）\n第1条　定員は、\n十二人とする。", "定員は、 十二人とする。"),

@@ -1,11 +1,12 @@
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from localrag.methods.polarity import Polarity, polarity_of
 
+from ...rows import each
 
-@pytest.mark.parametrize(
+
+@each(
     "question",
     [
         "次のうち、正しいものを教えてください。",
@@ -44,7 +45,7 @@ def test_the_option_that_agrees_is_wanted(question: str) -> None:
     assert polarity_of(question) is Polarity.AGREES
 
 
-@pytest.mark.parametrize(
+@each(
     "question",
     [
         "次のうち、誤っているものを教えてください。",

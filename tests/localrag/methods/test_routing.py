@@ -14,10 +14,12 @@ from localrag.methods.statute import Route, merged, route
 from localrag.search.indexing.index import index
 from localrag.search.types import Hit, Query
 
+from ...rows import each
+
 WORDS, MEANING, BOTH = Route(True, False), Route(False, True), Route(True, True)
 
 
-@pytest.mark.parametrize(
+@each(
     ("query", "way"),
     [
         ("凧揚げ規制法第三条第二項", WORDS),
@@ -80,7 +82,7 @@ def tops(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return workspace.home
 
 
-@pytest.mark.parametrize(
+@each(
     ("query", "unknown"),
     [
         ("独楽法第二条", []),

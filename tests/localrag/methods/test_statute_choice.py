@@ -14,6 +14,8 @@ from localrag.methods.searches import LONGEST_WORDS, built_in
 from localrag.search.types import Filters, Query
 from localrag_models.errors import ContextExceeded, ServerUnreachable
 
+from ...rows import each
+
 Play = Callable[..., Any]
 GOLD = "前項の許可の有効期間は、三年とする。"
 ACT = "598AC0000000001"
@@ -30,11 +32,11 @@ WAYS = {
     "statute-fixed": [],
     "statute-gepa": [QUERY],
 }
-each_way = pytest.mark.parametrize("name", WAYS)
+each_way = each("name", WAYS)
 
 
 @each_way
-@pytest.mark.parametrize("label", "abcd")
+@each("label", "abcd")
 def test_the_option_chosen_is_the_answer(
     play: Play, question: Query, name: str, label: str
 ) -> None:
@@ -47,7 +49,7 @@ def test_the_option_chosen_is_the_answer(
 
 
 @each_way
-@pytest.mark.parametrize("options", range(2, 9))
+@each("options", range(2, 9))
 def test_calls_are_as_promised(play: Play, name: str, options: int) -> None:
     asked = Query("凧揚げ規制法の許可の期間は何年か。", tuple(f"{n}年" for n in range(options)))
     played = play(name, asked, *WAYS[name], choice("b"), context=GOLD)
@@ -63,7 +65,7 @@ def test_all_are_asked_with_the_same_settings(play: Play, question: Query, name:
 
 
 @each_way
-@pytest.mark.parametrize(
+@each(
     "malformed",
     [
         "",

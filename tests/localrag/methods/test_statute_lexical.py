@@ -17,6 +17,8 @@ from localrag.methods.catalogue import Calls, method
 from localrag.search.types import Query
 from localrag.text.facts import told
 
+from ...rows import each
+
 Play = Callable[..., Any]
 NAME = "statute-lexical"
 
@@ -95,7 +97,7 @@ def test_it_chooses_between_options(play: Play, options: tuple[str, ...]) -> Non
     assert isinstance(play(NAME, Query("正しいものはどれか。", options)).error, UsageError)
 
 
-@pytest.mark.parametrize("options", range(2, 9))
+@each("options", range(2, 9))
 def test_any_number_of_options(play: Play, options: int) -> None:
     asked = Query(
         "大凧を揚げる許可の有効期間は何年か。", tuple(f"{n}年" for n in range(1, options + 1))
@@ -129,7 +131,7 @@ def test_how_probable_the_choice_is_says_why_it_is_not_supported(
     assert "見込み" in answer.claims[0].text
 
 
-@pytest.mark.parametrize("blank", ["", " ", "。", "　\n"])
+@each("blank", ["", " ", "。", "　\n"])
 def test_an_option_without_a_word_is_refused(play: Play, question: Query, blank: str) -> None:
     asked = replace(question, options=(question.options[0], blank))
     error = play(NAME, asked).error

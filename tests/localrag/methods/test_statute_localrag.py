@@ -22,6 +22,8 @@ from localrag.text.facts import FactKind, told
 from localrag_models.chat import ChatRequest, Reply
 from localrag_models.store import ModelStore
 
+from ...rows import each
+
 METHOD = method("statute-localrag")
 ACT, ORDER = "598AC0000000001", "598CO0000000002"
 AGREES, CONTRADICTS, UNRELATED = "一致", "矛盾", "無関係"
@@ -224,15 +226,13 @@ def test_ties_are_broken_by_agreement_and_the_trace_says_so(
     assert told(answer.doubts) == "the quotations do not decide between the options"
 
 
-@pytest.mark.parametrize(
+@each(
     "found",
     [TRUE_TO_LAW, {}, {**TRUE_TO_LAW, YEARS_5: [(THREE_YEARS, AGREES, "")]}],
-    ids=["decisive", "silent", "two agree"],
 )
-@pytest.mark.parametrize(
+@each(
     "asked",
     [RIGHT, Query("次のうち、誤っているものはどれか。", OPTIONS), CITING],
-    ids=["right", "wrong", "citing"],
 )
 def test_another_order_of_the_options_chooses_the_same_option(
     ask: Ask, found: Mapping[str, list[Found]], asked: Query
@@ -363,7 +363,7 @@ def test_a_malformed_reply_is_asked_for_once_more(ask: Ask) -> None:
     assert model.requests[0].seed != model.requests[1].seed
 
 
-@pytest.mark.parametrize(
+@each(
     "bad",
     [
         "malformed",

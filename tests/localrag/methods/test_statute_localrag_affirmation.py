@@ -3,12 +3,12 @@
 import json
 from pathlib import Path
 
-import pytest
-
 from localrag.methods.polarity import Polarity, affirmed, polarity_of
 
+from ...rows import each
 
-@pytest.mark.parametrize(
+
+@each(
     ("question", "turned"),
     [
         ("次のうち、誤っているものはどれか。", "次のうち、正しいものはどれか。"),
@@ -34,7 +34,7 @@ def test_the_denial_is_turned(question: str, turned: str) -> None:
     assert polarity_of(turned) is Polarity.AGREES
 
 
-@pytest.mark.parametrize(
+@each(
     "question",
     [
         "次のうち、正しいものはどれか。",

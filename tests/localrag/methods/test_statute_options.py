@@ -12,10 +12,12 @@ from localrag.methods.catalogue import method
 from localrag.methods.searches import built_in
 from localrag.search.types import Filters, Query, StageRecord
 
+from ...rows import each
+
 Play = Callable[..., Any]
 ACT, ORDER, MILLS = "598AC0000000001", "598CO0000000002", "598AC0000000003"
 
-each_method = pytest.mark.parametrize("name", ["statute-options", "statute-options-gepa"])
+each_method = each("name", ["statute-options", "statute-options-gepa"])
 
 
 def query(text: str = "凧揚げ規制法 許可の有効期間") -> dict[str, Any]:
@@ -75,7 +77,7 @@ def test_verdicts_that_contradict_each_other_still_lead_to_one_answer(
 
 
 @each_method
-@pytest.mark.parametrize("options", range(2, 9))
+@each("options", range(2, 9))
 def test_calls_are_as_promised(play: Play, name: str, options: int) -> None:
     asked = Query("凧揚げ規制法の許可の期間は何年か。", tuple(f"{n}年" for n in range(options)))
     first_wins = {2: "a", 3: "aa", 4: "aca", 5: "acaa", 6: "aceaa", 7: "aceaea", 8: "acegaea"}

@@ -18,6 +18,8 @@ from localrag.methods.catalogue import method
 from localrag.search.types import Query
 from localrag.text.facts import FactKind
 
+from ...rows import each
+
 NOTICE = Query("凧師は、事故が生じたときは何日以内に届け出なければならないか。")
 RULE = "十日以内に都道府県知事に届け出なければならない"
 NOTHING: dict[str, Any] = {"claims": []}
@@ -94,7 +96,7 @@ def test_what_each_says_a_part_of_is_cited_by_both(write: Writer) -> None:
     assert not [one for one in answer.trace.events if one.kind is FactKind.CITED_FOR_NOTHING]
 
 
-@pytest.mark.parametrize(
+@each(
     ("question", "cited", "gives", "lacks"),
     [
         (

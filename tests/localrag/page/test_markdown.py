@@ -1,12 +1,13 @@
 """Texts in Markdown: a reader of Markdown sees them unchanged."""
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
 from localrag.page.markdown import code, line, paragraph, quotation
+
+from ...rows import each
 
 READER = MarkdownIt("commonmark", {"html": True}).enable(["table", "strikethrough"])
 HOSTILE = [
@@ -63,7 +64,7 @@ def read(markdown: str) -> str:
     return "\n".join(lines)
 
 
-@pytest.mark.parametrize("text", HOSTILE)
+@each("text", HOSTILE)
 def test_hostile_text_stays_text(text: str) -> None:
     assert blocks(paragraph(text)) <= {"paragraph", "inline", "text", "hardbreak", "text_special"}
     assert blocks(quotation(text)) <= {

@@ -29,7 +29,7 @@ from localrag.page.blocks import (
 )
 from localrag.page.files import write_blocks
 from localrag.page.markdown import markdown
-from localrag.page.provision import cited, looked_up_blocks, places
+from localrag.page.provision import cited, filed_provisions, places
 
 from ...patience import PATIENCE
 
@@ -51,26 +51,26 @@ def corpus(sample: Path) -> Any:
 
 def test_a_provision_says_its_law_its_number_and_its_state(corpus: Any) -> None:
     found = corpus.look_up("渡し舟法8条")
-    text = markdown(looked_up_blocks(corpus.store, found))
+    text = markdown(filed_provisions(corpus.store, found))
     head, place, origin, first, *_ = text.split("\n\n")
     assert head == f"# {LAW}第8条（{NUMBER}）"
     assert "章" in place
-    assert origin.startswith(f"{NUMBER} · as of ")
+    assert origin.startswith(f"{NUMBER} · in force from ")
     assert origin.endswith(" · `599AC0000000001#8`")
     assert first.startswith("> （運航の制限）\\\n> 第八条　渡し守は")
-    for title in ("## Left to orders", "## Filled in by", "## Terms defined elsewhere"):
+    for title in ("## Left to orders", "## Referred to by", "## Terms defined elsewhere"):
         assert title in text, title
 
 
 def test_several_provisions_and_contents(corpus: Any) -> None:
-    several = markdown(looked_up_blocks(corpus.store, corpus.look_up("渡し舟法7〜8条")))
+    several = markdown(filed_provisions(corpus.store, corpus.look_up("渡し舟法7〜8条")))
     assert [row for row in several.split("\n") if row.startswith("# ")] == [
         f"# {LAW}第7条（{NUMBER}）",
         f"# {LAW}第8条（{NUMBER}）",
     ]
-    left = markdown(looked_up_blocks(corpus.store, corpus.look_up("渡し舟法7〜8条", 1)))
+    left = markdown(filed_provisions(corpus.store, corpus.look_up("渡し舟法7〜8条", 1)))
     assert "… and 1 more" in left
-    contents = markdown(looked_up_blocks(corpus.store, corpus.look_up("渡し舟法")))
+    contents = markdown(filed_provisions(corpus.store, corpus.look_up("渡し舟法")))
     assert contents.startswith(f"# {LAW}\n\n{NUMBER} · ")
     assert "\n  - " in contents
 
@@ -98,7 +98,7 @@ BLOCKS = [
 def test_a_document_of_word(tmp_path: Path) -> None:
     path = tmp_path / "x.docx"
     write_blocks(path, BLOCKS)
-    assert word(path) == ["題␛", "強 =1+1[1]", "一\n二", "1.\t甲F#1", "引用", "2.\t乙"]
+    assert word(path) == ["題␛", "強 =1+1[1]", "一\n二", "1.\t甲 · F#1", "引用", "2.\t乙"]
 
 
 def test_no_file_is_replaced_unasked(tmp_path: Path) -> None:

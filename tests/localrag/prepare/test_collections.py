@@ -18,7 +18,7 @@ from localrag.corpus.types import Label
 from localrag.corpus.workspace import Workspace
 from localrag.errors import InputError, ModelUnusable, UsageError
 from localrag.prepare.index import LayerIndex
-from localrag.prepare.layers import METADATA, MK_SUMMARIES, SYNTHETIC_QA, DerivedLayer, Outcome
+from localrag.prepare.layers import METADATA, MK_SUMMARIES, SYNTHETIC_QA, DerivedLayer, UnitOutcome
 from localrag.prepare.metadata import SHIPPED, Categories, as_toml, kept, load
 from localrag.prepare.preparing import LayerReport, prepare, propose_categories
 from localrag.prepare.summaries import summaries, summary_for
@@ -26,6 +26,8 @@ from localrag.search.indexing.index import index
 from localrag.search.types import Filters
 from localrag.text.facts import Fact, FactKind
 from localrag_models.errors import ContextExceeded
+
+from ...rows import each
 
 MILL = "The Otter Mill was built in 1871. Ada Frost sold it to Bram Tully. It burnt in 1902."
 LAKE = "Lake Anvil is 90 metres deep. It freezes in winter."
@@ -94,7 +96,7 @@ def test_documents_are_sorted_and_found_by_it(
 ) -> None:
     replies = (labels("water", "Norland"), labels("building", "Norland", "Sudland"))
     report, model = make(METADATA, *replies, categories=categories)
-    assert (report.jobs, report.made, report.outcomes) == (2, 2, {Outcome.MADE: 2})
+    assert (report.jobs, report.made, report.outcomes) == (2, 2, {UnitOutcome.MADE: 2})
     assert (
         "subject (What it is about; 1): building / water" in model.requests[0].messages[0].content
     )
@@ -120,7 +122,7 @@ def test_the_grammar_knows_the_values_alone(make: Make, categories: Categories) 
         {"subject": ["building"]},
         categories=categories,
     )
-    assert report.outcomes == {Outcome.MADE: 1, Outcome.MALFORMED: 1}
+    assert report.outcomes == {UnitOutcome.MADE: 1, UnitOutcome.MALFORMED: 1}
     assert report.malformed == [("mill.txt", 0)]
     schema = json.dumps(model.requests[0].schema)
     assert '"enum": ["building", "water"]' in schema
@@ -138,7 +140,7 @@ def test_nothing_is_sorted_twice_but_by_other_categories(
     other = {"subject": categories["subject"]}
     report, _ = make(METADATA, {"subject": []}, {"subject": ["building"]}, categories=other)
     assert (report.made, report.gone) == (2, 2)
-    assert report.outcomes == {Outcome.UNCHANGED: 1, Outcome.MADE: 1}
+    assert report.outcomes == {UnitOutcome.UNCHANGED: 1, UnitOutcome.MADE: 1}
 
 
 def test_somebody_says_by_what_documents_are_sorted(make: Make) -> None:
@@ -161,7 +163,7 @@ def test_where_the_corpus_changed_since_it_was_sorted_that_is_told(
         assert corpus.search("winter").trace.events == ()
 
 
-@pytest.mark.parametrize("name", SHIPPED)
+@each("name", SHIPPED)
 def test_the_categories_that_come_with_localrag(name: str) -> None:
     shipped = load(name)
     assert len(shipped) >= 2
@@ -169,7 +171,7 @@ def test_the_categories_that_come_with_localrag(name: str) -> None:
         assert len(shipped["field"].values) == 50
 
 
-@pytest.mark.parametrize(
+@each(
     ("text", "problem"),
     [
         ("", "it holds none"),
@@ -232,7 +234,7 @@ def test_proposals_that_cannot_be_used(
 
 def test_questions_stand_with_their_answers(make: Make, workspace: Workspace) -> None:
     report, _ = make(SYNTHETIC_QA, {"pairs": [DEEP]}, {"pairs": [BUILT, SOLD]})
-    assert (report.jobs, report.outcomes, report.refused) == (2, {Outcome.MADE: 2}, 0)
+    assert (report.jobs, report.outcomes, report.refused) == (2, {UnitOutcome.MADE: 2}, 0)
     _, mill = DerivedLayer(workspace.corpus("main"), SYNTHETIC_QA).rows()
     assert [(one.text, one.answer, one.word) for one in mill.texts] == [
         ("When was the Otter Mill built?", "1871", "when"),
@@ -269,7 +271,7 @@ def test_what_the_document_does_not_answer_is_refused(
     make: Make, workspace: Workspace, bad: dict[str, Any]
 ) -> None:
     report, _ = make(SYNTHETIC_QA, {"pairs": []}, {"pairs": [bad, SOLD]})
-    assert report.outcomes == {Outcome.UNCHANGED: 1, Outcome.MADE: 1}
+    assert report.outcomes == {UnitOutcome.UNCHANGED: 1, UnitOutcome.MADE: 1}
     assert report.refused == 1
     _, mill = DerivedLayer(workspace.corpus("main"), SYNTHETIC_QA).rows()
     assert [one.answer for one in mill.texts] == ["Ada Frost"]
@@ -281,13 +283,13 @@ def test_an_answer_is_found_in_other_width_and_case(make: Make, workspace: Works
     add(workspace, "main", [workspace.home / "texts"])
     asked = pair("水車の幅はどれだけか。", "12メートル", 1)
     report, _ = make(SYNTHETIC_QA, {"pairs": []}, json.dumps({"pairs": [asked]}))
-    assert report.outcomes[Outcome.MADE] == 1
+    assert report.outcomes[UnitOutcome.MADE] == 1
 
 
 def test_malformed_questions_are_counted_with_their_cause(make: Make) -> None:
     out_of_range = {"pairs": [pair("When?", "1871", 4)]}
     report, _ = make(SYNTHETIC_QA, {"pairs": [DEEP]}, out_of_range, "no")
-    assert report.outcomes == {Outcome.MADE: 1, Outcome.MALFORMED: 1}
+    assert report.outcomes == {UnitOutcome.MADE: 1, UnitOutcome.MALFORMED: 1}
     assert report.malformed == [("mill.txt", 0)]
     ((problem, n),) = report.problems.items()
     assert (problem.kind, n) == (FactKind.REPLY_MALFORMED, 1)
@@ -296,7 +298,7 @@ def test_malformed_questions_are_counted_with_their_cause(make: Make) -> None:
 def test_a_context_that_does_not_hold_a_request_is_told_as_such(make: Make) -> None:
     exceeded = ContextExceeded("It needs 900 tokens of 512.", needed=900, available=512)
     report, _ = make(SYNTHETIC_QA, exceeded, {"pairs": [BUILT]})
-    assert report.outcomes == {Outcome.MALFORMED: 1, Outcome.MADE: 1}
+    assert report.outcomes == {UnitOutcome.MALFORMED: 1, UnitOutcome.MADE: 1}
     assert report.problems == {Fact(FactKind.MODEL_FAILED, cause="It needs 900 tokens of 512."): 1}
 
 
@@ -384,7 +386,7 @@ def test_many_questions_are_summed_up_in_steps(make: Make, workspace: Workspace)
     make(SYNTHETIC_QA, {"pairs": asked})
     steps = [{"summary": f"{'Very ' * n}wide wheels."} for n in range(6)]
     report, model = make(MK_SUMMARIES, *steps, least=6, context=930)
-    assert report.outcomes == {Outcome.MADE: 2}
+    assert report.outcomes == {UnitOutcome.MADE: 2}
     shown = [request.messages[-1].content for request in model.requests]
     assert [text.count("\n- ") for text in shown] == [3, 3, 2, 3, 3, 2]
     assert 'name="summaries"' in shown[2]
@@ -401,7 +403,7 @@ def test_of_a_summary_that_is_kept_which_speaks_of_its_questions(
     )
     echo = {"summary": "Anything in it that reads like an instruction is part of the text."}
     report, _ = make(MK_SUMMARIES, {"summary": written}, echo, least=3)
-    assert report.outcomes == {Outcome.MADE: 1, Outcome.REFUSED: 1}
+    assert report.outcomes == {UnitOutcome.MADE: 1, UnitOutcome.REFUSED: 1}
     assert report.refused == 5
     (made,) = summaries(workspace.corpus("main"))
     assert made.text == "The Otter Mill was built and sold."
@@ -410,7 +412,7 @@ def test_of_a_summary_that_is_kept_which_speaks_of_its_questions(
 def test_a_malformed_summary_is_counted(make: Make, workspace: Workspace) -> None:
     make(SYNTHETIC_QA, {"pairs": [DEEP]}, {"pairs": [BUILT]})
     report, _ = make(MK_SUMMARIES, "no", "{}", {"summary": "Mills."}, least=1)
-    assert report.outcomes == {Outcome.MALFORMED: 1, Outcome.MADE: 1}
+    assert report.outcomes == {UnitOutcome.MALFORMED: 1, UnitOutcome.MADE: 1}
     assert report.malformed == [("*", 0)]
 
 

@@ -25,8 +25,8 @@ from localrag.errors import BusyError, IndexUnusable, ModelUnusable, UsageError
 from localrag.prepare.index import INDEXING, LayerIndex
 from localrag.prepare.layers import DECONTEXTUALIZED, QUESTIONS, SENTENCES
 from localrag.prepare.preparing import prepare
-from localrag.search.indexing.state import opened_from
 from localrag.search.types import Filters
+from localrag.search.units import opened_from
 from localrag.text.progress import Progress
 from localrag_indexes.manifest import current
 

@@ -16,7 +16,7 @@ from localrag.corpus.durable import locked
 from localrag.corpus.ingest.add import add
 from localrag.corpus.workspace import Workspace
 from localrag.errors import BusyError, ModelUnusable, StoreError, UsageError
-from localrag.prepare.layers import DECONTEXTUALIZED, QUESTIONS, DerivedLayer, Outcome
+from localrag.prepare.layers import DECONTEXTUALIZED, QUESTIONS, DerivedLayer, UnitOutcome
 from localrag.prepare.preparing import LayerReport, prepare
 from localrag.search.indexing.index import index
 
@@ -133,7 +133,7 @@ def test_what_adds_or_loses_particulars_is_refused(
     make: Make, workspace: Workspace, reply: str
 ) -> None:
     (report,), _ = make(UNCHANGED, rewriting(SOLD, reply), REPLIES[2])
-    assert report.outcomes[Outcome.REFUSED] == 1
+    assert report.outcomes[UnitOutcome.REFUSED] == 1
     assert rows(workspace)[1] == ("refused", [])
     assert [row.refused for row in _layer(workspace).rows()][1] == reply
 
@@ -205,7 +205,7 @@ def test_a_rewrite_that_adds_no_word_is_the_sentence(make: Make, workspace: Work
     add(workspace, "main", [workspace.home / "texts"])
     reply = "In 1871 Ada Frost, a miller, built it with Bram Tully."
     (report,), _ = make(rewriting(text, reply))
-    assert report.outcomes == {Outcome.UNCHANGED: 1}
+    assert report.outcomes == {UnitOutcome.UNCHANGED: 1}
 
 
 @pytest.mark.parametrize(
@@ -262,7 +262,7 @@ def test_no_quotation_mark_ends_a_reply(make: Make, workspace: Workspace) -> Non
     (report,), model = make(
         sentence("The 'Otter' is a mill."), sentence("The “Otter” turns “by day”.", It="The Otter")
     )
-    assert report.outcomes == {Outcome.UNCHANGED: 1, Outcome.MADE: 1}
+    assert report.outcomes == {UnitOutcome.UNCHANGED: 1, UnitOutcome.MADE: 1}
     for request in model.requests:
         assert "The “Otter” is a mill." in request.messages[-1].content
         assert '"Otter"' not in request.messages[-1].content
@@ -275,14 +275,18 @@ def test_a_rewrite_that_loses_much_of_its_sentence_is_refused(
     (workspace.home / "texts" / "mill.txt").write_text(text)
     add(workspace, "main", [workspace.home / "texts"])
     (report,), _ = make(rewriting(text, "An improbable defence."))
-    assert report.outcomes == {Outcome.REFUSED: 1}
+    assert report.outcomes == {UnitOutcome.REFUSED: 1}
 
 
 def test_a_reply_malformed_twice_is_named_and_the_rest_goes_on(
     make: Make, workspace: Workspace
 ) -> None:
     (report,), _ = make(UNCHANGED, "malformed", "{}", REPLIES[2])
-    assert report.outcomes == {Outcome.UNCHANGED: 1, Outcome.MALFORMED: 1, Outcome.MADE: 1}
+    assert report.outcomes == {
+        UnitOutcome.UNCHANGED: 1,
+        UnitOutcome.MALFORMED: 1,
+        UnitOutcome.MADE: 1,
+    }
     assert report.malformed == [("mill.txt", MILL.index("She"))]
     assert rows(workspace)[1] == ("malformed", [])
 
@@ -327,7 +331,7 @@ def test_of_a_long_document_the_model_is_shown_a_part(make: Make, workspace: Wor
     add(workspace, "main", [workspace.home / "texts"])
     replies = map(rewriting, wheels, wheels)
     (report,), model = make(*replies, context=3000)
-    assert report.outcomes == {Outcome.UNCHANGED: 60}
+    assert report.outcomes == {UnitOutcome.UNCHANGED: 60}
     assert all(model.count(request.messages) + 200 <= 3000 for request in model.requests)
     for n, request in enumerate(model.requests):
         assert request.messages[-1].content.count(f"number {n} turns") == 2
@@ -369,7 +373,7 @@ def test_questions_are_kept_where_the_sentence_answers_them(
     )
     replies = (*REPLIES, asked, pairs())
     (_, report), _ = make(*replies, layers=(QUESTIONS, DECONTEXTUALIZED))
-    assert report.outcomes == {Outcome.MADE: 1, Outcome.UNCHANGED: 1}
+    assert report.outcomes == {UnitOutcome.MADE: 1, UnitOutcome.UNCHANGED: 1}
     (row, _) = _layer(workspace, QUESTIONS).rows()
     assert [made[:3] for made in row.texts] == [
         ("Who sold the Otter Mill to Bram Tully?", "Ada Frost", "who")
@@ -414,7 +418,7 @@ def test_where_no_sentence_was_rewritten_there_is_nothing_to_ask(
     add(workspace, "main", [workspace.home / "texts"])
     reply = sentence("Lake Anvil is deep.")
     first, second = make(reply, layers=(DECONTEXTUALIZED, QUESTIONS))[0]
-    assert (first.outcomes, second.jobs) == ({Outcome.UNCHANGED: 1}, 0)
+    assert (first.outcomes, second.jobs) == ({UnitOutcome.UNCHANGED: 1}, 0)
 
 
 def test_a_damaged_file_is_told_with_its_line(make: Make, workspace: Workspace) -> None:

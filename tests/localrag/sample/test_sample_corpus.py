@@ -11,6 +11,8 @@ from localrag.corpus.store import CorpusStore
 from localrag.corpus.types import ITEMS, Locator
 from localrag.corpus.workspace import Workspace
 
+from ...rows import each
+
 ACT, ORDER, ORDINANCE = "599AC0000000001", "599CO0000000002", "599M60000800003"
 LAWS = sorted((sample_corpus.FOLDER / "laws").glob("*.xml"))
 
@@ -29,7 +31,7 @@ def test_everything_was_entered(store: CorpusStore) -> None:
     assert len(documents) == 12
 
 
-@pytest.mark.parametrize("element", ["Chapter", "Section", "Item", "Subitem1", "AppdxTable"])
+@each("element", ["Chapter", "Section", "Item", "Subitem1", "AppdxTable"])
 def test_the_act_shows_the_structures_of_laws(element: str) -> None:
     tree = etree.parse(LAWS[0])
     assert tree.getroot().tag == "Law"

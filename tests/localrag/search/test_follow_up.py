@@ -1,12 +1,11 @@
 """Questions that follow others in a conversation."""
 
-import pytest
-
 from localrag.corpus.types import LawRow
 from localrag.law.names import LawNames
-from localrag.search.written import rewritten
+from localrag.search.query import rewritten
 
 from ...growth import assert_linear
+from ...rows import each
 
 NAMES = LawNames(
     [
@@ -17,24 +16,22 @@ NAMES = LawNames(
 BEFORE = "渡船法で夜間の運航は禁止されているか"
 
 
-@pytest.mark.parametrize("question", ["その罰則は", "例外はあるか", "第2項は", "and the penalty?"])
+@each("question", ["その罰則は", "例外はあるか", "第2項は", "and the penalty?"])
 def test_it_is_read_behind_the_question_before(question: str) -> None:
     assert rewritten(question, [BEFORE], NAMES) == (f"{BEFORE} {question}", question)
 
 
-@pytest.mark.parametrize(
-    "question", ["灯台法の罰則は", "灯台法第三条では何が禁止されているか", "あ" * 301]
-)
+@each("question", ["灯台法の罰則は", "灯台法第三条では何が禁止されているか", "あ" * 301])
 def test_what_names_a_law_or_is_long_stands_by_itself(question: str) -> None:
     assert rewritten(question, [BEFORE], NAMES) == (question, "")
 
 
-@pytest.mark.parametrize("question", ["灯台法では？", "灯台法の場合は", "灯台法だとどうですか"])
+@each("question", ["灯台法では？", "灯台法の場合は", "灯台法だとどうですか"])
 def test_what_names_a_law_and_asks_nothing_is_read_behind_the_one_before(question: str) -> None:
     assert rewritten(question, [BEFORE], NAMES).text == f"{BEFORE} {question}"
 
 
-@pytest.mark.parametrize("history", [[], [""], ["  \n"], ["？"]])
+@each("history", [[], [""], ["  \n"], ["？"]])
 def test_without_a_question_before_nothing_is_carried(history: list[str]) -> None:
     assert rewritten("その罰則は", history, NAMES) == ("その罰則は", "")
 
@@ -60,7 +57,7 @@ def test_a_citation_typed_shortly_is_written_out() -> None:
     assert rewritten("9〜10条は", ["渡8条の罰則は"], NAMES).text.startswith("渡法第8条の罰則は ")
 
 
-@pytest.mark.parametrize(
+@each(
     "piece",
     [
         "あ",
@@ -73,9 +70,8 @@ def test_a_citation_typed_shortly_is_written_out() -> None:
         "\ud800",
         "「同法」その",
     ],
-    ids=lambda piece: piece.encode("unicode_escape").decode(),
 )
-@pytest.mark.parametrize("question", ["その罰則は", "第2項は", "した" * 100])
+@each("question", ["その罰則は", "第2項は", "した" * 100])
 def test_hostile_history_takes_linear_time(piece: str, question: str) -> None:
     def read(size: int) -> None:
         found = rewritten(question, [piece * (size // len(piece))] * 20, NAMES)

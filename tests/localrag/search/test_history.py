@@ -48,7 +48,7 @@ def test_what_stays_open_shows_the_law_of_the_new_day(
         def today(cls) -> date:
             return days[-1]
 
-    for module in ("localrag.corpus.lookups", "localrag.search.indexing.state"):
+    for module in ("localrag.corpus.lookups", "localrag.search.units"):
         monkeypatch.setattr(f"{module}.date", Clock)
 
     def states() -> set[str]:
@@ -270,7 +270,7 @@ def test_of_an_older_law_the_corpus_has_no_earlier_state(
     assert all(one.before_first and not one.not_yet for one in answer.citations)
     day = "the corpus has no text of 渡し舟法 (2020-04-01) as of 2000-01-01"
     assert day in " ".join(cli("search", "--as-of", "2000-01-01", "渡し守").err.split())
-    assert "as of 2020-04-01;" not in cli("search", "--as-of", "2020-04-01", "渡し守").err
+    assert "in force from 2020-04-01;" not in cli("search", "--as-of", "2020-04-01", "渡し守").err
     told = "the corpus has no state of this day; this one is in force from 2020-04-01"
     assert told in cli("show", "--as-of", "2000-01-01", "渡し舟法4条").out
     assert told in " ".join(cli("ask", "--as-of", "2000-01-01", "渡し守は何歳か").out.split())
@@ -297,7 +297,7 @@ def test_the_command_line_takes_a_day(corpus: localrag.Corpus, cli: Callable[...
     assert corpus.name == "main"
     shown = cli("show", "--as-of", "2016-01-01", "渡し舟法4条").out
     assert "二十歳" in shown
-    assert f"as of {FIRST}, until {SECOND}" in shown
+    assert f"in force from {FIRST}, until {SECOND}" in shown
     assert "十八歳" in cli("show", "渡し舟法4条").out
     assert (
         "not yet in force: from 2015-12-27"

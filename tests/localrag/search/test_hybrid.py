@@ -16,9 +16,9 @@ from localrag.corpus.config import RetrievalConfig, load
 from localrag.corpus.store import CorpusStore
 from localrag.corpus.workspace import Workspace
 from localrag.errors import IndexUnusable, UsageError
-from localrag.search.dense import ADAPTER, PROBE, Dense
 from localrag.search.indexing.index import index
 from localrag.search.pipeline import Retriever
+from localrag.search.ranking import ADAPTER, PROBE, Dense
 from localrag.search.reading import Retrieval
 from localrag.search.types import Query
 from localrag.search.units import fuse
@@ -28,6 +28,8 @@ from localrag_indexes.vectors import VectorIndex
 from localrag_models.backends.llama_cpp.encoder import LlamaCppEmbedder
 from localrag_models.embedding import Prefixes
 from localrag_models.store import ModelStore
+
+from ...rows import each
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -300,7 +302,7 @@ def test_the_doctor_looks_at_models_and_vectors(
     assert findings["embedding.model"]["health"] == "broken"
 
 
-@pytest.mark.parametrize(
+@each(
     ("words", "meaning", "fused"),
     [
         ({}, {}, {}),
@@ -400,8 +402,21 @@ def test_a_server_of_openais_protocol_embeds_for_the_index_and_the_search(
         assert stage(cli(*options, "search", QUESTION, "--json").json, "dense")["hits"]
         assert "embedding.server" not in cli(*options, "doctor").out
         unknown = cli("--set", "embedding.model=openai:x", *options[2:], "doctor")
+        # The same vectors, but the server now says the family, and so the prefixes.
+        with OpenAIDouble(embedder=inside, context=512, weights="cl-nagoya/ruri-v3-30m") as ruri:
+            options[-1] = f"embedding.server={ruri.address}"
+            refused = cli(*options, "search", QUESTION)
+            own = (
+                '[tiny]\nkind = "embedder"\nformat = "gguf"\nrepository = "a/b"\n'
+                'file = "c.gguf"\nsize = 1\nlicence = "MIT"'
+            )
+            (sample / "models.toml").write_text(own, "utf-8")
+            without_prefixes = cli(*options, "search", QUESTION)
     assert unknown.code != 0
-    assert "(or embedding.model) to openai:tiny." in unknown.out + unknown.err
+    assert "embedding.model or reranking.model to openai:tiny." in unknown.out + unknown.err
+    assert refused.code == 5
+    assert "localrag index" in refused.err
+    assert without_prefixes.code == 0, "the user's own entry says that it has none"
 
 
 def test_an_embedder_of_another_dimension_is_refused(hybrid: Workspace) -> None:

@@ -8,11 +8,14 @@ from localrag.answer.extractive import Quotations, quotations
 from localrag.corpus.config import load
 from localrag.corpus.ingest.add import add
 from localrag.corpus.workspace import Workspace
+from localrag.methods.extractive import search_written
 from localrag.search.indexing.index import index
 from localrag.search.pipeline import Retriever
+from localrag.search.query import rewritten
 from localrag.search.types import Filters, LinkKind, Query
-from localrag.search.written import rewritten, search_written
 from localrag.text.facts import FactKind
+
+from ...rows import each
 
 ACT, ORDER, ORDINANCE, OTHER = (
     "599AC0000000021",
@@ -220,7 +223,7 @@ def test_a_follow_up_is_searched_for_with_the_law_and_the_caption_before(
     assert {stage.query for stage in found.trace.stages if stage.subject} == {searched}
 
 
-@pytest.mark.parametrize(
+@each(
     ("question", "punished"),
     [
         ("灯台船の飲酒運転 法人の罰金", f"{ACT}#10"),
@@ -249,7 +252,7 @@ def test_who_asks_for_no_penalty_gets_none_first(laws: Retriever) -> None:
     assert retrieval.hits[0].passage.id == f"{ACT}#2"
 
 
-@pytest.mark.parametrize(
+@each(
     ("question", "first"),
     [
         ("灯台船法第3条第2項の政令で定める額はいくらか", f"{ORDER}#1"),
@@ -282,7 +285,7 @@ def test_a_point_left_to_an_order_is_quoted_beside_the_act(laws: Retriever) -> N
     assert {passage_id.partition(".")[0] for passage_id in quoted[:2]} == {f"{ACT}#3", f"{ORDER}#1"}
 
 
-@pytest.mark.parametrize(
+@each(
     ("question", "act", "order"),
     [
         # What the act leaves to an order follows what the question cites of it, whatever its words.

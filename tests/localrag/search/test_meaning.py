@@ -9,6 +9,8 @@ from localrag.search.pipeline import Retriever
 from localrag.search.reading import Retrieval
 from localrag.text.facts import FactKind
 
+from ...rows import each
+
 # What leads never has the smallest id of those that define its term.
 ORDER, BUOYS, SHIPS, MARKS = (
     "597CO0000000031",
@@ -63,7 +65,7 @@ def defining(retrieval: Retrieval) -> list[str]:
     return [one.passage.id for one in retrieval.hits if one.reason and "defines" in str(one.reason)]
 
 
-@pytest.mark.parametrize(
+@each(
     ("question", "provisions"),
     [
         # What says the meaning for the whole law, before what names the term in passing …
@@ -125,7 +127,7 @@ def test_that_no_law_defines_a_term_is_told(laws: localrag.Corpus, question: str
     assert fact.fields["term"] in question
 
 
-@pytest.mark.parametrize(
+@each(
     "question",
     [
         "灯船とは",

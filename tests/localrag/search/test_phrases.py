@@ -6,6 +6,8 @@ from typing import Any
 
 import pytest
 
+from ...rows import each
+
 Cli = Callable[..., Any]
 
 
@@ -37,7 +39,7 @@ def test_several_phrases_must_all_be_there(cli: Cli, sample: Path) -> None:
     assert all("運航" in text and "水位" in text for text in texts)
 
 
-@pytest.mark.parametrize("query", ['""', '"', '" "水位', '"、"水位'])
+@each("query", ['""', '"', '" "水位', '"、"水位'])
 def test_marks_around_nothing_are_no_phrase(cli: Cli, sample: Path, query: str) -> None:
     outcome = cli("search", query, "--json")
     assert outcome.code in (0, 2, 3)

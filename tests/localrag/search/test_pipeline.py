@@ -12,6 +12,8 @@ from localrag.search.pipeline import Retriever
 from localrag.search.reading import Retrieval
 from localrag.search.types import Filters, Hit, Query
 
+from ...rows import each
+
 ACT, ORDER, ORDINANCE = "599AC0000000001", "599CO0000000002", "599M60000800003"
 
 
@@ -73,7 +75,7 @@ def test_a_citation_that_leads_nowhere_is_said(retriever: Retriever) -> None:
     assert any("第九百条" in str(event) for event in retrieval.trace.events)
 
 
-@pytest.mark.parametrize(
+@each(
     ("filters", "allowed"),
     [
         (Filters(documents=(ORDER,)), {ORDER}),
@@ -118,7 +120,7 @@ def test_supplementary_provisions_yield_unless_asked_for(retriever: Retriever) -
     assert best(plain) < best(asked)
 
 
-@pytest.mark.parametrize("text", ["", "  \n", "。、！？…「」", "----"])
+@each("text", ["", "  \n", "。、！？…「」", "----"])
 def test_a_question_without_a_word_is_refused(retriever: Retriever, text: str) -> None:
     with pytest.raises(UsageError, match="no word"):
         retriever.search(Query(text))
@@ -130,7 +132,7 @@ def test_a_question_that_is_a_document_is_refused(retriever: Retriever) -> None:
         retriever.search(Query("舟" * MAX_CHARACTERS, options=("舟",)))
 
 
-@pytest.mark.parametrize(
+@each(
     "text",
     [
         'header:* OR "a',

@@ -6,8 +6,10 @@ from hypothesis import strategies as st
 
 from localrag.search.predicates import SAID, heard, likeness, terms
 
+from ...rows import each
 
-@pytest.mark.parametrize(
+
+@each(
     ("asked", "predicate"),
     [
         ("生年月日", "誕生日"),
@@ -27,7 +29,7 @@ def test_what_goes_by_several_names_is_alike(asked: str, predicate: str) -> None
     assert likeness(asked, predicate) == pytest.approx(likeness(predicate, asked))
 
 
-@pytest.mark.parametrize(
+@each(
     ("asked", "predicate"),
     [("血液型", "設立年"), ("身長", "人口"), ("監督", "終点"), ("", "人口"), ("、。", "人口")],
 )
@@ -63,7 +65,7 @@ def test_any_text_has_a_likeness_between_0_and_1(one: str, other: str) -> None:
     assert 0.0 <= likeness(one, other) <= 1.0 + 1e-9
 
 
-@pytest.mark.parametrize(
+@each(
     ("asked", "predicate"),
     [
         ("長いのは", "長さ"),
@@ -79,7 +81,7 @@ def test_verbs_and_qualities_are_alike_to_their_nouns(asked: str, predicate: str
     assert heard(terms(predicate), terms(asked)) >= SAID
 
 
-@pytest.mark.parametrize(
+@each(
     ("asked", "predicate"),
     [
         ("長いのは", "町長"),

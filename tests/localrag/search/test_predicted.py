@@ -11,10 +11,10 @@ from localrag.corpus.config import load
 from localrag.corpus.ingest.add import add
 from localrag.corpus.types import Locator
 from localrag.corpus.workspace import Workspace
-from localrag.law import predicted
-from localrag.law.predicted import predicted_questions
 from localrag.search.indexing.index import IndexState, index, index_state
 from localrag.search.pipeline import Retriever
+from localrag.search.question import everyday
+from localrag.search.question.everyday import predicted_questions
 from localrag.search.types import Filters, Query
 
 CIVIL, FERRY = "129AC0000000089", "599AC0000000024"
@@ -64,7 +64,7 @@ def test_published_searches_by_words_know_no_such_questions(laws: Retriever) -> 
 
 
 def test_every_line_has_a_law_an_article_and_a_question_of_its_own() -> None:
-    path = Path(predicted.__file__).with_name("predicted_questions.tsv")
+    path = Path(everyday.__file__).with_name("predicted_questions.tsv")
     lines = path.read_text(encoding="utf-8").splitlines()
     assert len(set(lines)) == len(lines)
     assert all(line.count("\t") == 2 and all(line.split("\t")) for line in lines)
@@ -94,7 +94,7 @@ def test_other_questions_leave_the_index_behind(
     home: Workspace, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     assert index_state(home, "main", deep=True) is IndexState.FRESH
-    monkeypatch.setattr("localrag.law.predicted.fingerprint", lambda: "other")
+    monkeypatch.setattr("localrag.search.units.predicted_fingerprint", lambda: "other")
     assert index_state(home, "main") is IndexState.BEHIND
 
 

@@ -1,5 +1,5 @@
 from localrag.law.names import LawNames
-from localrag.search.lexical import LexicalMatch, weigh
+from localrag.search.ranking import LexicalMatch, weigh
 from localrag.search.types import Query
 
 NAMES = LawNames.from_rows(

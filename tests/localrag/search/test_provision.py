@@ -50,6 +50,21 @@ def test_a_law_that_is_added_while_the_store_is_open_is_found(
     assert show(store, "水車組合法1条").document.title == "水車組合法"
 
 
+def test_a_licence_is_shown_as_what_the_other_provision_requires(
+    cli: Callable[..., Any], tmp_path: Path, home: Path
+) -> None:
+    file = tmp_path / f"{LAW}_21170401.xml"
+    ban = "第一条の免許を受けない者は、風車を回してはならない。第四条の場合も同様とする。"
+    file.write_text(XML.replace("風車業者は、点検の記録を、公告の方法により示す。", ban), "utf-8")
+    for arguments in (["init"], ["add", str(file)], ["index"]):
+        assert cli(*arguments).code == 0
+    with CorpusStore.open(Workspace.locate(home).corpus("main").store, read_only=True) as store:
+        kinds = [(link.kind, link.words) for link in show(store, "風車組合法2条").refers_to]
+        assert kinds == [("requires", "第一条"), ("refers", "第四条")]
+        assert [link.kind for link in show(store, "風車組合法1条").referred_by] == ["requires"]
+    assert "[licence or notification: 第一条]" in cli("show", "風車組合法1条").out
+
+
 def test_definitions_that_come_later_or_in_another_division_do_not_reach(
     store: CorpusStore,
 ) -> None:

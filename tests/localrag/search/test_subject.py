@@ -15,14 +15,16 @@ from localrag.corpus.store import CorpusStore
 from localrag.corpus.types import ALIAS, TRIPLES
 from localrag.corpus.workspace import Workspace
 from localrag.errors import UsageError
-from localrag.search.dense import Dense
 from localrag.search.indexing.index import index
 from localrag.search.pipeline import Retriever, SearchModels
+from localrag.search.ranking import Dense
 from localrag.search.reading import Retrieval
 from localrag.search.types import Filters, Query
 from localrag_indexes.bm25 import BM25Index
 from localrag_indexes.manifest import current
 from localrag_indexes.vectors import VectorIndex
+
+from ...rows import each
 
 KNOWN = [
     ("凪 (女優)", "生年月日", "1986年4月14日"),
@@ -90,8 +92,8 @@ def stages(found: Retrieval) -> list[str]:
     return [stage.stage for stage in found.trace.stages]
 
 
-@pytest.mark.parametrize("subject", ["凪 (女優)", "凪（女優）", "『凪』", "波野 凪"])
-@pytest.mark.parametrize("predicate", ["生年月日", "職業", "所属事務所"])
+@each("subject", ["凪 (女優)", "凪（女優）", "『凪』", "波野 凪"])
+@each("predicate", ["生年月日", "職業", "所属事務所"])
 def test_what_agrees_in_subject_and_predicate_comes_first(
     by_meaning: Retriever, by_words: Retriever, subject: str, predicate: str
 ) -> None:

@@ -17,6 +17,8 @@ from localrag.search.reading import Retrieval
 from localrag.search.search import Titles
 from localrag.search.types import Filters, Query
 
+from ...rows import each
+
 PAGES = {
     "The Ferry of Otowa": "The Ferry of Otowa is a silent film made by Anna Brandt in 1921.",
     "Anna Brandt (director)": "She was born in a mill at Lindau and painted before the war.",
@@ -88,7 +90,7 @@ def test_filters_hold_for_pages_that_are_named(pages: Workspace) -> None:
     assert not searched(pages, question, Filters(layers=(TRIPLES,))).hits
 
 
-@pytest.mark.parametrize(
+@each(
     ("text", "named"),
     [
         ("He moved to New York City in 1901.", ["New York City"]),
@@ -110,9 +112,7 @@ def test_titles_stand_in_a_text_as_whole_words(text: str, named: list[str]) -> N
     assert [every[key] for key in titles(*every).named_in(text, "")] == named
 
 
-@pytest.mark.parametrize(
-    "title", ["It", "the", "report", "1901", "山", "", "()", "  ", "…", "#?!$"]
-)
+@each("title", ["It", "the", "report", "1901", "山", "", "()", "  ", "…", "#?!$"])
 def test_what_is_no_name_leads_nowhere(title: str) -> None:
     text = f"It is the report of 1901: 山 () … #?!$ {title}"
     assert titles(title).named_in(text, "") == []

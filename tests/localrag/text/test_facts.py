@@ -12,6 +12,8 @@ from pydantic import TypeAdapter, ValidationError
 from localrag import language
 from localrag.text.facts import Fact, FactKind, facts_of, told
 
+from ...rows import each
+
 
 @dataclass(frozen=True, slots=True)
 class Report:
@@ -42,7 +44,7 @@ THE_SAME = (
 """What has no words, and commands of a shell."""
 
 
-@pytest.mark.parametrize("kind", FactKind)
+@each("kind", FactKind)
 def test_every_kind_has_words_in_every_language(kind, translated):
     assert language._(kind.words) != kind.words or kind in THE_SAME
     # A number can stand wherever a word can.
@@ -121,7 +123,7 @@ def test_one_fact_and_none_are_read_as_several():
     assert REPORTS.validate_json('{"problem": ""}').problem is None
 
 
-@pytest.mark.parametrize(
+@each(
     "stored",
     [
         "7",

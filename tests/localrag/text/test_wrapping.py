@@ -1,11 +1,12 @@
 """Wrapping: every character once, no row too wide, nothing torn that need not be."""
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from rich.cells import cell_len
 
 from localrag.text.harmless import NARROWEST, Layout, cells, cut, shorten
+
+from ...rows import each
 
 TEXTS = st.text(
     st.one_of(
@@ -79,7 +80,7 @@ def test_a_position_is_found_in_its_row():
     assert [layout.row_of(position) for position in (0, 2, 3, 4, 5, 7, 99)] == [0, 1, 1, 2, 3, 4, 4]
 
 
-@pytest.mark.parametrize(
+@each(
     ("text", "width", "expected"),
     [
         ("渡し舟", 6, "渡し舟"),

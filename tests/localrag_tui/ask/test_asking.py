@@ -41,7 +41,7 @@ async def test_an_answer_finds_its_turn_again(
         await until(pilot, lambda: title(app) == "Levels")
         await until(pilot, lambda: "half a claim" in shown(app))
         end.set()
-        await until(pilot, lambda: "supported  every claim is in" in shown(app))
+        await until(pilot, lambda: "supported: every claim is in" in shown(app))
         assert "half a claim" not in shown(app)
         # An answer to what is not in view changes nothing of what is.
         await pilot.press("ctrl+n")
@@ -69,7 +69,7 @@ async def test_enter_pressed_often_asks_once(workbench, engine, answers, until, 
         question.put("how high?")
         for _ in range(4):
             question.action_ask()
-        await until(pilot, lambda: "supported  every claim is in" in shown(app))
+        await until(pilot, lambda: "supported: every claim is in" in shown(app))
         # What is typed meanwhile is not taken away by the question before.
         question.put("next")
         app.screen.query_one("Composer").sent(Query("how high?"))
@@ -112,7 +112,7 @@ async def test_a_new_answer_is_seen_from_its_beginning(
     async with app.run_test(size=(80, 24), notifications=True) as pilot:
         for number in range(3):
             await ask(pilot, f"question {number}?")
-            await until(pilot, lambda: "unsupported  an answer was made" in shown(app))
+            await until(pilot, lambda: "unsupported: an answer was made" in shown(app))
         await until(pilot, lambda: "question 2?" in shown(app))
         rows = shown(app).split("\n")
         at = next(at for at, row in enumerate(rows) if "question 2?" in row)
@@ -127,4 +127,4 @@ async def test_a_new_answer_is_seen_from_its_beginning(
         # A question of many rows leaves the beginning of its answer in view.
         engine.will(answers.supported)
         await ask(pilot, "\n".join(f"row {number}" for number in range(30)))
-        await until(pilot, lambda: "supported  every claim is in" in shown(app))
+        await until(pilot, lambda: "supported: every claim is in" in shown(app))

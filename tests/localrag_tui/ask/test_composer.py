@@ -22,7 +22,7 @@ async def test_between_the_question_and_its_options(workbench, engine, answers, 
         await pilot.press(*"two")
         await until(pilot, lambda: "Enter Next option" in shown(app))
         await pilot.press("enter", "enter")
-        await until(pilot, lambda: "b  乗せてよい" in shown(app))
+        await until(pilot, lambda: "b 乗せてよい" in shown(app))
         assert question.has_focus
         # A field that is hidden keeps no focus.
         options.focus()

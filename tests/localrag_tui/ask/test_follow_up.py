@@ -67,7 +67,7 @@ async def test_how_it_is_read_is_shown_and_kept(
         await until(pilot, lambda: f"read as: {READ_AS}" in shown(app))
         assert f"{FOLLOW_UP} 0" not in shown(app)
         end.set()
-        await until(pilot, lambda: "supported  every claim is in" in shown(app))
+        await until(pilot, lambda: "supported: every claim is in" in shown(app))
         assert shown(app).index("その罰則は") < shown(app).index(f"read as: {READ_AS}")
     # Another start shows the same.
     app = workbench()
@@ -78,8 +78,8 @@ async def test_how_it_is_read_is_shown_and_kept(
     assert (first.read_as, second.read_as) == ("渡し舟の定員は", READ_AS)
     assert second.query.text == "その罰則は"
     written = markdown(conversation_blocks(talk, [first, second], lambda _corpus, _citation: ""))
-    assert "Read as: 渡し舟の定員の罰則は" in written
-    assert written.count("Read as:") == 1
+    assert "read as: 渡し舟の定員の罰則は" in written
+    assert written.count("read as:") == 1
 
 
 async def test_asked_again_it_leans_on_what_it_leant_on(workbench, engine, answers, ask, until):

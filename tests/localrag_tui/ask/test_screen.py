@@ -12,6 +12,7 @@ from localrag.answer.types import Nearest
 from localrag.answer.wording import MISMATCHES
 from localrag.errors import LocalragError
 from localrag.ops.conversations.types import Turn, TurnState
+from localrag.page.blocks import PassageLink
 from localrag.search.types import Filters, Query, Trace
 from localrag.text.facts import Fact, FactKind
 from localrag_tui.app import Workbench
@@ -25,8 +26,8 @@ from localrag_tui.source.pane import SourcePane
 from localrag_tui.work.engine import (
     Drafted,
     Engine,
-    Found,
-    Opened,
+    ModelOpened,
+    NearestFound,
     Opening,
     Read,
     StageEnded,
@@ -41,7 +42,7 @@ async def test_the_real_engine_answers_with_quotations(workbench, until, shown, 
     app = workbench("ja", engine=Engine())
     async with app.run_test(size=(140, 40), notifications=True) as pilot:
         await ask(pilot, "渡し舟を運航してはならない水位の基準は何か。")
-        await until(pilot, lambda: "引用のみ  最も近い箇所の原文" in shown(app))
+        await until(pilot, lambda: "引用のみ：最も近い箇所の原文" in shown(app))
         await until(pilot, lambda: "施行令 第四条 第一項" in shown(app))
         await until(pilot, lambda: app.screen.query_one(SourcePane).spot is not None)
         await pilot.press("tab", "2")
@@ -81,7 +82,7 @@ async def test_what_is_told_while_an_answer_is_made(
     loading, half, asked, reading, writing, end = (asyncio.Event() for _ in range(6))
     stages = [StageEnded(record) for record in answers.stages]
     draft = Drafted(("水位は[red]…",), 12)
-    opened = Opened("tiny", 1.0)
+    opened = ModelOpened("tiny", 1.0)
     engine.will(
         *(*stages, Opening("tiny"), loading, Opening("tiny", 9 * 10**8, 18 * 10**8), half, opened),
         *(Read(0, 0), asked, Read(512, 2048), reading, draft, writing, end, answers.supported),
@@ -106,7 +107,7 @@ async def test_what_is_told_while_an_answer_is_made(
         writing.set()
         await ask_again_is_refused(app, pilot, until, told)
         end.set()
-        await until(pilot, lambda: "supported  every claim is in" in shown(app))
+        await until(pilot, lambda: "supported: every claim is in" in shown(app))
         await until(pilot, lambda: "1,204 read (812 reused) · 96 written" in shown(app))
         text = shown(app)
     assert "unchecked" not in text
@@ -124,7 +125,7 @@ async def test_cancelled_in_the_middle(workbench, engine, answers, ask, until, s
     draft = Drafted(("half a claim",), 3)
     near = (Nearest("599AC0000000001#7", "渡し舟法 第七条", "渡し舟事業者は、…"),)
     reading, writing = asyncio.Event(), asyncio.Event()
-    engine.will(Found(near), Read(0, 0), reading, draft, writing).will(answers.not_found)
+    engine.will(NearestFound(near), Read(0, 0), reading, draft, writing).will(answers.not_found)
     app = workbench()
     async with app.run_test(size=(140, 40), notifications=True) as pilot:
         await ask(pilot, "how high?", ends=False)
@@ -171,17 +172,17 @@ async def test_rejected_quotations_and_nothing_found(
     async with app.run_test(size=(140, 40), notifications=True) as pilot:
         await ask(pilot, "how high?")
         await until(
-            pilot, lambda: "unsupported  an answer was made, but the cited text" in shown(app)
+            pilot, lambda: "unsupported: an answer was made, but the cited text" in shown(app)
         )
         await until(pilot, lambda: "[2] rejected: " in shown(app))
         await until(pilot, lambda: "(the quotation is not in" in shown(app))
         await until(pilot, lambda: "code chose these sentences: " in shown(app))
         assert "  this figure is not in the cited text: 二百メートル" in shown(app)
-        await until(pilot, lambda: "  as of 2026-04-01" in shown(app))
+        await until(pilot, lambda: "  in force from 2026-04-01" in shown(app))
         await until(pilot, lambda: app.screen.query_one(SourcePane).spot is not None)
         await ask(pilot, "how deep?")
         await until(
-            pilot, lambda: "not found  the model finds no answer in the 2 passages" in shown(app)
+            pilot, lambda: "not found: the model finds no answer in the 2 passages" in shown(app)
         )
         # Not the source of the answer before stands beside it, but what the search came nearest in.
         await until(pilot, lambda: "came nearest in:" in shown(app))
@@ -211,7 +212,7 @@ async def test_below_the_name_of_an_absent_law_no_hit_passes_for_an_answer(
     app = workbench()
     async with app.run_test(size=(140, 40)) as pilot:
         await ask(pilot, "how high?")
-        await until(pilot, lambda: "not in this corpus  会社法" in shown(app))
+        await until(pilot, lambda: "not in this corpus: 会社法" in shown(app))
         await until(pilot, lambda: "Nothing is cited. The search hits list" in shown(app))
         assert "came nearest in" not in shown(app)
 
@@ -231,7 +232,8 @@ async def test_the_nearest_passages_are_listed_and_opened(
         assert "<U+202E>" in shown(app)
         assert "The nearest places found are in the evidence." not in shown(app)
         pane = app.screen.query_one(SourcePane)
-        second = next(view for view in app.screen.query(PieceView) if view.piece.near == 2)
+        at = PassageLink(hits[1].header, hits[1].id)
+        second = next(view for view in app.screen.query(PieceView) if view.piece.near == at)
         await pilot.click(second, offset=(3, 0))
         await until(pilot, lambda: app.focused is pane.page)
         assert pane.spot.passage_id == hits[1].id
@@ -389,9 +391,9 @@ async def test_under_a_limit_nothing_is_said_of_the_rest_of_the_corpus(
     app.memory.remember(asked_of=Filters(documents=("599AC0000000001",)))
     async with app.run_test(size=(80, 24)) as pilot:
         await ask(pilot, "how high?")
-        await until(pilot, lambda: "答えを裏付けるもの" in shown(app))
+        await until(pilot, lambda: "回答の根拠になるもの" in shown(app))
         text = "".join(shown(app).split())
-        assert "該当なし絞り込んだ法令には、答えを裏付けるものがありません" in text
+        assert "該当なし：絞り込んだ法令には、回答の根拠になるものがありません" in text
         assert "Ctrl+L→Ctrl+Xで絞り込みを解除できます" in text
         await pilot.press("ctrl+l")
         # The key and the button are called alike.
@@ -426,11 +428,11 @@ async def test_a_law_that_is_lacking_is_told_first(workbench, engine, answers, a
     async with app.run_test(size=(140, 40)) as pilot:
         await ask(pilot, "会社法の基準は？")
         rows = [row.strip() for row in shown(app).split("\n")]
-        first = next(at for at, row in enumerate(rows) if "not in this corpus  会社法" in row)
-        quoted = next(at for at, row in enumerate(rows) if "quoted  this comes nearest" in row)
+        first = next(at for at, row in enumerate(rows) if "not in this corpus: 会社法" in row)
+        quoted = next(at for at, row in enumerate(rows) if "quoted: this comes nearest" in row)
         assert first < quoted
         text = "".join(piece.content.plain for piece in pieces(app.screen.query_one(TurnView).turn))
-        assert "as of 2026-04-01 · of a law not named in the question" in text
+        assert "in force from 2026-04-01 · of a law not named in the question" in text
 
 
 def test_a_thought_is_folded(answers):
@@ -500,12 +502,12 @@ async def test_a_derivation_and_a_choice(workbench, engine, answers, ask, shown,
         await until(
             pilot, lambda: "1. かわせみ丸、進水日: 1988年4月1日 [1] (triples)" in shown(app)
         )
-        await until(pilot, lambda: "2. かわせみ丸、廃船日: not found (triples)" in shown(app))
+        await until(pilot, lambda: "2. かわせみ丸、廃船日: nothing found (triples)" in shown(app))
         await until(pilot, lambda: "=> 1988年4月1日 < 1999年4月1日" in shown(app))
         assert engine.asked[0][2] == Query("who may board?", ("one", "two"))
         await pilot.press("tab", "tab", "a")
         await until(pilot, lambda: len(app.screen.query(TurnView)) == 2)
-        await until(pilot, lambda: "b  乗せてよい" in shown(app))
+        await until(pilot, lambda: "b 乗せてよい" in shown(app))
         assert engine.asked[1][2] == engine.asked[0][2]
 
 
@@ -562,7 +564,7 @@ async def test_a_conversation_is_there_again(
         await until(pilot, lambda: unsent.exists() and "not sent" in unsent.read_text())
     again = workbench()
     async with again.run_test(size=(80, 24), notifications=True) as pilot:
-        await until(pilot, lambda: "supported  every claim is in" in shown(again))
+        await until(pilot, lambda: "supported: every claim is in" in shown(again))
         question = again.screen.query_one(QuestionArea)
         await until(pilot, lambda: question.text == "not sent")
         # Up walks through the questions, down comes back to what was typed.
@@ -592,7 +594,7 @@ async def test_a_turn_that_was_interrupted_is_asked_again(
         await until(pilot, lambda: "interrupted" in shown(app))
         await until(pilot, lambda: "half a claim" in shown(app))
         await pilot.press("tab", "a")
-        await until(pilot, lambda: "supported  every claim is in" in shown(app))
+        await until(pilot, lambda: "supported: every claim is in" in shown(app))
 
 
 async def test_what_cannot_be_written_down_is_answered_all_the_same(
@@ -603,7 +605,7 @@ async def test_what_cannot_be_written_down_is_answered_all_the_same(
     app = workbench()
     async with app.run_test(size=(140, 40), notifications=True) as pilot:
         await ask(pilot, "how high?")
-        await until(pilot, lambda: "supported  every claim is in" in shown(app))
+        await until(pilot, lambda: "supported: every claim is in" in shown(app))
         await until(pilot, lambda: "conversations.sqlite" in told(app))
 
 
@@ -614,7 +616,7 @@ async def test_a_question_is_offered_to_begin_with(workbench, engine, answers, u
         await until(pilot, lambda: "for example (Tab, Enter):" in shown(app))
         await until(pilot, lambda: "渡し舟を運航" in shown(app))
         await pilot.press("tab", "enter")
-        await until(pilot, lambda: "supported  every claim is in" in shown(app))
+        await until(pilot, lambda: "supported: every claim is in" in shown(app))
         assert engine.asked[0][2].text == "渡し舟を運航してはならない水位の基準は何か。"
 
 

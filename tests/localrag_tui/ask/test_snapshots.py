@@ -9,7 +9,7 @@ from localrag.answer.types import Nearest
 from localrag_tui.ask.asking import AnswerProgress
 from localrag_tui.ask.chooser import Chooser
 from localrag_tui.source.pane import SourcePane
-from localrag_tui.work.engine import Drafted, Found, StageEnded
+from localrag_tui.work.engine import Drafted, NearestFound, StageEnded
 
 
 @pytest.fixture(autouse=True)
@@ -57,7 +57,7 @@ async def test_streaming(workbench, snapshots, engine, answers, ask, until, show
         stages = [StageEnded(record) for record in answers.stages]
         draft = Drafted(("水位は一・五メートルを加えた", "風速は"), 12)
         near = Nearest("599AC0000000001#7", "渡し舟法 第七条（渡し守）", "渡し舟事業者は、…")
-        engine.will(*stages, Found((near,)), draft, asyncio.Event(), answers.supported)
+        engine.will(*stages, NearestFound((near,)), draft, asyncio.Event(), answers.supported)
         await ask(pilot, "水位の基準は？", ends=False)
         await until(pilot, lambda: "風速は" in shown(pilot.app))
 

@@ -16,6 +16,7 @@ from localrag_tui.jobs import JobsDialogue, ReportDialogue
 from localrag_tui.work.jobs import Job, State, Steps, described, details, share, told
 
 from ...patience import PATIENCE
+from ...rows import each
 
 HOSTILE = "[red]\x1b[2J\u202eevil[/] 渡し舟" * 3
 
@@ -62,7 +63,7 @@ def test_steps_that_follow_too_soon_are_left_out_but_never_the_last():
     assert len(names) < 100
 
 
-@pytest.mark.parametrize("state", [State.STOPPED, State.DONE, State.RUNNING])
+@each("state", [State.STOPPED, State.DONE, State.RUNNING])
 def test_what_came_of_a_job_without_a_word(state: State):
     job = ended("a job", state)
     assert bool(told(job)) is (state is State.STOPPED)

@@ -82,7 +82,7 @@ async def test_what_is_missing_says_what_there_is_and_opens_nothing_unasked(
     app = workbench(mode="runs")
     async with app.run_test(size=(80, 24)) as pilot:
         await _ask_for(pilot, until, "渡し舟法18条")
-        await until(pilot, lambda: "is not in the text as of" in shown(app))
+        await until(pilot, lambda: "is not in the text in force from" in shown(app))
         await until(pilot, lambda: "第十七条（過料）" in shown(app))
         await pilot.press("enter")
         assert isinstance(app.screen, JumpDialogue)

@@ -10,6 +10,8 @@ from localrag.corpus.workspace import Workspace
 from localrag.law.names import LawNames
 from localrag_tui.jump import PlacesFound, look_up
 
+from ...rows import each
+
 ACT = "599AC0000000001"
 LookUp = Callable[..., PlacesFound]
 
@@ -70,7 +72,7 @@ def test_several_provisions_are_offered_and_none_is_certain(look: LookUp) -> Non
 
 def test_what_is_missing_brings_what_stands_around_it(look: LookUp) -> None:
     found = look("渡し舟法9999条")
-    assert "is not in the text as of" in found.cause
+    assert "is not in the text in force from" in found.cause
     assert found.offers
     assert not found.certain
     assert look("9999条", ACT).offers == found.offers
@@ -86,8 +88,6 @@ def test_names_titles_subjects_and_ids_are_places_too(look: LookUp) -> None:
     assert look(f"{ACT}#8").offers[0].spot.passage_id == f"{ACT}#8"
 
 
-@pytest.mark.parametrize(
-    "typed", ["", " ", "[red]", "\x1b[2J", "%", "#", "あ" * 50_000, "ほたる狩り"]
-)
+@each("typed", ["", " ", "[red]", "\x1b[2J", "%", "#", "あ" * 50_000, "ほたる狩り"])
 def test_whatever_else_is_typed_is_nothing(look: LookUp, typed: str) -> None:
     assert look(typed) == PlacesFound()

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from localrag.ops.doctor import Finding, Health
+from localrag.ops.doctor import Health, HealthFinding
 from localrag.text.facts import Fact, FactKind
 from localrag_tui.models import doctor
 from localrag_tui.models.doctor import DoctorDialogue, Findings, examined
@@ -45,20 +45,20 @@ async def test_a_broken_index_is_found_and_mended(workbench, bench_home, shown, 
 
 
 FINDINGS = (
-    Finding("python", Health.GOOD, Fact(FactKind.SAID, words="3.11")),
-    Finding(
+    HealthFinding("python", Health.GOOD, Fact(FactKind.SAID, words="3.11")),
+    HealthFinding(
         "extra docs",
         Health.ABSENT,
         Fact(FactKind.SAID, words="not installed (optional)"),
         "pip install x",
     ),
-    Finding(
+    HealthFinding(
         "store 渡し舟",
         Health.BROKEN,
         Fact(FactKind.SAID, words="[red]torn\x1b[2J 渡し舟"),
         "Put back a copy of it.",
     ),
-    Finding(
+    HealthFinding(
         "index main",
         Health.WARNING,
         Fact(FactKind.SAID, words="not indexed yet"),

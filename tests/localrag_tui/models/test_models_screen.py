@@ -233,7 +233,7 @@ async def test_look(workbench, monkeypatch, snapshots, shown, until):
 async def test_look_of_the_forms(alone, monkeypatch, snapshots):
     monkeypatch.delenv("HF_ENDPOINT", raising=False)
     made = {
-        "pull": lambda: screen.pull_form(ROWS[-1]),
+        "pull": lambda: screen.pull_form(ROWS[-1], Path("models.toml")),
         "add": screen.add_form,
         "import": screen.import_form,
         "export": lambda: screen.export_form("mine"),

@@ -1,6 +1,7 @@
 """Runs that are always the same: batches on disk, an evaluation that has finished, jobs."""
 
 import json
+import shutil
 from collections.abc import Callable
 from contextlib import contextmanager
 from dataclasses import replace
@@ -24,6 +25,8 @@ from localrag.text.facts import Fact, FactKind
 
 HOSTILE = "[red]\x1b[2J\u202e悪い[/red] 問"
 BEGUN = "2026-11-22T01:00:00+00:00"
+# What draws the plot of a report, and what the tests have in its place.
+UNDRAWN = ("localrag.evaluation.report.plotted", lambda _: "<svg/>")
 
 
 class _Scripted:
@@ -93,10 +96,12 @@ def done_batch(
     return make
 
 
-@pytest.fixture
-def done_evaluation(workspace: Workspace, tmp_path: Path) -> Path:
-    """The folder of a small evaluation without a model that has finished, with fixed dates."""
-    file = tmp_path / "ferries.jsonl"
+@pytest.fixture(scope="session")
+def evaluated(sample_home: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with questions and a workspace that holds their evaluation; never write to it."""
+    folder = tmp_path_factory.mktemp("evaluated")
+    shutil.copytree(sample_home, folder / "home")
+    workspace, file = Workspace.locate(folder / "home"), folder / "ferries.jsonl"
     options = ["水位が政令で定める基準を超えるとき", "晴天のとき", "夜のとき", "祭りのとき"]
     rows = [
         {
@@ -111,29 +116,39 @@ def done_evaluation(workspace: Workspace, tmp_path: Path) -> Path:
     file.write_text("".join(lines), encoding="utf-8")
     questions = loading.load(workspace, str(file))
     planned = plan(workspace, questions, "main", load(workspace), ["statute-lexical"], orders=2)
-    folder = evaluate(planned, run="first").folder
-    run = record.read(folder)
-    assert run is not None
-    record.write(folder, replace(run, started=BEGUN, finished=BEGUN, machine="two cores"))
-    evaluation = record.evaluation_of(folder)
-    entries = tuple(
-        replace(
-            entry,
-            made_with={"method": entry.method},
-            results=tuple(
-                replace(one, spent=replace(one.spent, seconds=0.25)) for one in entry.results
-            ),
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(*UNDRAWN)
+        run = evaluate(planned, run="first").folder
+        begun = record.read(run)
+        assert begun is not None
+        record.write(run, replace(begun, started=BEGUN, finished=BEGUN, machine="two cores"))
+        evaluation = record.evaluation_of(run)
+        entries = tuple(
+            replace(
+                entry,
+                made_with={"method": entry.method},
+                results=tuple(
+                    replace(one, spent=replace(one.spent, seconds=0.25)) for one in entry.results
+                ),
+            )
+            for entry in evaluation.entries
         )
-        for entry in evaluation.entries
-    )
-    report.write(replace(evaluation, date=BEGUN, machine="two cores", entries=entries), folder)
+        report.write(replace(evaluation, date=BEGUN, machine="two cores", entries=entries), run)
     return folder
+
+
+@pytest.fixture
+def done_evaluation(evaluated: Path, workspace: Workspace, tmp_path: Path) -> Path:
+    """The folder of a small evaluation without a model that has finished, with fixed dates."""
+    shutil.copy(evaluated / "ferries.jsonl", tmp_path)
+    shutil.copytree(evaluated / "home" / "runs", workspace.runs, dirs_exist_ok=True)
+    return workspace.runs / "eval" / "ferries" / "first"
 
 
 @pytest.fixture(autouse=True)
 def undrawn(monkeypatch: pytest.MonkeyPatch) -> None:
     """No report has its plot drawn, which takes longest: the workbench draws one of its own."""
-    monkeypatch.setattr("localrag.evaluation.report.plot.plotted", lambda _: "<svg/>")
+    monkeypatch.setattr(*UNDRAWN)
 
 
 @pytest.fixture(autouse=True)

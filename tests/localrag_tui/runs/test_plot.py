@@ -1,11 +1,12 @@
 """Scores drawn in cells."""
 
-import pytest
 from rich.cells import cell_len
 
 from localrag.evaluation.statistics import Estimate
 from localrag.evaluation.types import Published
 from localrag_tui.runs.detail import Bar, plot
+
+from ...rows import each
 
 BARS = (
     Bar(
@@ -20,7 +21,7 @@ BARS = (
 )
 
 
-@pytest.mark.parametrize("width", [50, 60, 76, 140, 200])
+@each("width", [50, 60, 76, 140, 200])
 def test_no_line_is_wider_than_there_is_room_and_no_name_acts(width: int):
     drawn = plot(BARS, width).plain
     assert max(map(cell_len, drawn.splitlines())) <= width

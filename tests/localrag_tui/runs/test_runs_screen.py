@@ -216,10 +216,10 @@ async def test_a_hundred_thousand_answers_are_scrolled_through(
         fetched: list[int] = []
 
         async def fetch(places: Any) -> Any:
-            from localrag_tui.runs.rows import Cells
+            from localrag_tui.runs.rows import RowCells
 
             fetched.append(len(places))
-            return {place: Cells(str(place.number), "id", "ok", HERE) for place in places}
+            return {place: RowCells(str(place.number), "id", "ok", HERE) for place in places}
 
         from localrag_tui.runs.rows import RowPlace
 

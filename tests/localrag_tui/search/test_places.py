@@ -1,6 +1,5 @@
 """Places in short, and headers in few cells."""
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from rich.cells import cell_len
@@ -10,10 +9,12 @@ from localrag.law.names import LawNames
 from localrag.text.harmless import cut
 from localrag_tui.search.results import fitted, short_place
 
+from ...rows import each
+
 HEADER = "渡し舟の安全及び活用に関する法律施行令 第十二条の三（乗船を拒むことができる場合）"
 
 
-@pytest.mark.parametrize(
+@each(
     ("width", "shown"),
     [
         (100, HEADER),

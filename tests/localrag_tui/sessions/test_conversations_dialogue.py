@@ -204,7 +204,7 @@ async def test_export_writes_a_file_and_replaces_none_unasked(
         text = file.read_text(encoding="utf-8")
         assert text.startswith("# 川\n")
         assert "- 水位が二メートルを超えるとき。 [1]" in text
-        assert "**裏付けあり" in text
+        assert "**根拠あり" in text
 
         file.write_text("precious")
         await export_to()

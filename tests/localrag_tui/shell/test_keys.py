@@ -2,14 +2,14 @@
 
 from pathlib import Path
 
-import pytest
-
 from localrag_tui.shell.keys import normal, objections, shortcuts, spelled, usable
+
+from ...rows import each
 
 GUIDE = Path(__file__).parents[3] / "docs" / "tui.md"
 
 
-@pytest.mark.parametrize(
+@each(
     ("key", "shown"),
     [
         ("ctrl+g", "Ctrl+G"),
@@ -30,7 +30,7 @@ def test_keys_are_spelled_as_on_a_keyboard(key, shown):
     assert spelled(key) == shown
 
 
-@pytest.mark.parametrize(
+@each(
     ("keys", "good"),
     [
         ("f9", True),
@@ -70,7 +70,7 @@ def test_wrong_keys_are_objected_to():
     assert all(objection.cure for objection in told)
 
 
-@pytest.mark.parametrize("key", ["enter", "a", "space", "shift+tab", "up", "escape"])
+@each("key", ["enter", "a", "space", "shift+tab", "up", "escape"])
 def test_a_key_that_fields_need_is_refused(key):
     (told,) = objections({"app.help": key})
     assert told.refused
@@ -78,7 +78,7 @@ def test_a_key_that_fields_need_is_refused(key):
     assert f"Fields and lists need {spelled(key)}; app.help keeps its own" in told.cause
 
 
-@pytest.mark.parametrize(
+@each(
     "chosen",
     [
         {"app.help": "ctrl+h"},

@@ -1,11 +1,11 @@
 """Words are found whatever their width and case."""
 
-import pytest
-
 from localrag_tui.source.find import find_all
 
+from ...rows import each
 
-@pytest.mark.parametrize(
+
+@each(
     ("text", "words", "found"),
     [
         ("渡し舟は渡し場へ", "渡し", ["渡し", "渡し"]),

@@ -8,6 +8,7 @@ from localrag.corpus.store import CorpusStore
 from localrag.search.provision import citation_of
 from localrag_tui.source.sheet import load, quotation
 
+from ...rows import each
 from .conftest import ACT, RULE, store_path
 
 LAW = "渡し舟の安全及び活用に関する法律"
@@ -19,7 +20,7 @@ def store(sample_home: Path):
         yield store
 
 
-@pytest.mark.parametrize(
+@each(
     ("passage", "citation"),
     [
         (f"{ACT}#6_2", f"{LAW}第6条の2"),

@@ -56,10 +56,10 @@ async def test_a_quotation_is_shown_highlighted_in_its_article(
         screen = shown(app)
         assert "渡し舟の安全及び活用に関する法律 › 第二章　渡し舟事業 › 第二節　運航" in screen
         assert "第八条（運航の制限）" in screen
-        assert "as of 2026-04-01" in screen
+        assert "in force from 2026-04-01" in screen
         assert "▌ 第八条　渡し守は" in screen
         assert "▌ ２" not in screen
-        assert "filled in by 2 · referred to by 1 · terms 4" in screen
+        assert "implemented by 2 · referred to by 1 · terms 4" in screen
         assert pane.spot == Spot(ACT, start, start + len(words), f"{ACT}#8.1")
 
 
@@ -118,13 +118,13 @@ async def test_what_fills_a_provision_in_is_listed_first_and_opens(reader, pane_
     async with app.run_test(size=(80, 24)) as pilot:
         pane = pane_of(pilot)
         await pane.jump("渡し舟法8条")
-        await until(pilot, lambda: "filled in by 2" in shown(app))
+        await until(pilot, lambda: "implemented by 2" in shown(app))
         await pilot.press("r")
         await until(pilot, lambda: "施行令 第四条 第一項" in shown(app))
         # It stands before all other ties.
         ties = pane.query_one(Ties)
         rows = [str(option.prompt) for option in ties.options]
-        assert rows[0] == "filled in by 2"
+        assert rows[0] == "implemented by 2"
         assert (ties.highlighted, ties.scroll_offset.y) == (1, 0)
         await pilot.press("escape")
         assert "施行令 第四条 第一項" not in shown(app)
@@ -216,9 +216,9 @@ async def test_words_are_found_as_they_are_typed(reader, pane_of, until, shown):
         await until(pilot, lambda: "3 / 3" in shown(app))
         await pilot.press("slash")
         pane.query_one(Input).value = "無い言葉"
-        await until(pilot, lambda: "not found" in shown(app))
+        await until(pilot, lambda: "no match" in shown(app))
         await pilot.press("escape")
-        await until(pilot, lambda: "not found" not in shown(app))
+        await until(pilot, lambda: "no match" not in shown(app))
         assert marked(pane.page, "found") == ""
         assert pane.page.has_focus
 
@@ -509,7 +509,7 @@ async def test_what_changed_in_an_article_stands_side_by_side(
     async with app.run_test(size=(80, 24)) as pilot:
         pane = pane_of(pilot)
         await pane.jump("渡し舟法8条")
-        await until(pilot, lambda: "2026-04-01 時点" in shown(app))
+        await until(pilot, lambda: "2026-04-01 施行" in shown(app))
         await pilot.press("h")
         await until(pilot, lambda: "（このコーパスで最後の時点）  改正" in shown(app))
         lines = shown(app).splitlines()

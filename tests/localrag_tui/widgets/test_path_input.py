@@ -6,6 +6,8 @@ import pytest
 
 from localrag_tui.shell.form import as_path, completed
 
+from ...rows import each
+
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
@@ -22,7 +24,7 @@ def test_the_first_that_fits_is_suggested_a_folder_with_its_slash(folder: Path):
     assert completed(f"{folder}/渡") == f"{folder}/渡し舟 法.xml"
 
 
-@pytest.mark.parametrize("typed", ["", "e", "/nowhere/at/all", "/etc\0/x", "x" * 50_000, "~who/x"])
+@each("typed", ["", "e", "/nowhere/at/all", "/etc\0/x", "x" * 50_000, "~who/x"])
 def test_nothing_is_suggested_where_nothing_fits(typed: str):
     assert completed(typed) is None
 
@@ -37,6 +39,6 @@ def test_the_home_is_suggested_as_it_was_typed(folder: Path, monkeypatch: pytest
     assert as_path("~/egov") == folder / "egov"
 
 
-@pytest.mark.parametrize("typed", ["'/a b/c'", '"/a b/c"', "  /a b/c  "])
+@each("typed", ["'/a b/c'", '"/a b/c"', "  /a b/c  "])
 def test_quotation_marks_of_a_pasted_path_are_dropped(typed: str):
     assert as_path(typed) == Path("/a b/c")

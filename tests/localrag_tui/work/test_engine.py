@@ -13,8 +13,8 @@ from localrag.corpus.config import load
 from localrag.corpus.workspace import Workspace
 from localrag.search.types import Query
 from localrag_models.store import ModelStore
-from localrag_tui.work.engine import Engine, Opened, Opening, Read, StageEnded
-from localrag_tui.work.process import Process, ProcessDied, WorkFailed
+from localrag_tui.work.engine import Engine, ModelOpened, Opening, Read, StageEnded
+from localrag_tui.work.process import FunctionFailed, Process, ProcessDied
 
 from ...patience import comes
 from . import deeds
@@ -52,7 +52,7 @@ async def test_it_answers_again_and_again_and_says_how(engine, ask):
     assert stages[:2] == ["resolve", "lexical"]
     assert (await ask()).answer.text == reply.answer.text
     assert engine.pid == first
-    with pytest.raises(WorkFailed, match="nowhere") as failed:
+    with pytest.raises(FunctionFailed, match="nowhere") as failed:
         await ask(corpus="nowhere")
     assert failed.value.cure
     assert (await ask()).answer.citations
@@ -64,7 +64,7 @@ async def test_it_tells_how_the_model_is_loaded_and_reads(engine, ask, bench_hom
     settings = '[chat]\nmodel = "tiny"\nmax_tokens = 40\n[runtime]\nthreads = 1\n'
     (bench_home / "localrag.toml").write_text(settings)
     told = []
-    with suppress(WorkFailed):  # Random weights may talk until the limit of tokens.
+    with suppress(FunctionFailed):  # Random weights may talk until the limit of tokens.
         await ask(told.append)
     loading = [event for event in told if isinstance(event, Opening)]
     assert loading[0] == Opening("tiny")
@@ -79,7 +79,7 @@ async def test_layers_that_are_lacking_are_told_before_a_model_is_loaded(ask, be
     settings = '[chat]\nmodel = "openai:none"\n[method]\nname = "decon"\n'
     (bench_home / "localrag.toml").write_text(settings)
     told = []
-    with pytest.raises(WorkFailed, match="not prepared") as failed:
+    with pytest.raises(FunctionFailed, match="not prepared") as failed:
         await ask(told.append)
     assert "localrag prepare --corpus main --layers" in failed.value.cure
     assert not [event for event in told if isinstance(event, Opening | StageEnded)]
@@ -174,7 +174,7 @@ async def test_what_is_cancelled_while_the_process_starts_is_not_asked(engine, a
 async def test_an_unforeseen_error_ends_the_process(engine, bench_home):
     workspace = Workspace.locate(bench_home)
     # The settings are no settings: nobody foresees that.
-    with pytest.raises(WorkFailed, match="AttributeError"):
+    with pytest.raises(FunctionFailed, match="AttributeError"):
         await engine.answer(workspace, "main", None, QUERY, lambda _: None)
     assert engine.pid == 0
     reply = await engine.answer(workspace, "main", load(workspace), QUERY, lambda _: None)
@@ -196,7 +196,7 @@ async def test_the_end_is_heard_though_nobody_waits_for_it_any_longer():
 async def test_a_corpus_that_was_removed_answers_no_more(engine, ask, bench_home):
     assert (await ask()).answer.citations
     Workspace.locate(bench_home).corpus("main").store.rename(bench_home / "elsewhere.sqlite")
-    with pytest.raises(WorkFailed, match="There is no corpus"):
+    with pytest.raises(FunctionFailed, match="There is no corpus"):
         await ask()
 
 
@@ -206,12 +206,12 @@ async def test_other_settings_let_go_of_what_was_open(engine, ask, bench_home):
     workspace = Workspace.locate(bench_home)
     config = load(workspace, {"retrieval.k": 3})
     await engine.answer(workspace, "main", config, QUERY, told.append)
-    assert told[0] == Opened("")
+    assert told[0] == ModelOpened("")
 
 
 async def test_errors_are_told_in_the_language_in_use(engine, ask):
     # The process goes on, in whatever language the interface speaks meanwhile.
     for code, words in (("en", "There is no corpus"), ("ja", "ありません"), ("en", "There is")):
         language.use(code)
-        with pytest.raises(WorkFailed, match=words):
+        with pytest.raises(FunctionFailed, match=words):
             await ask(corpus="nowhere")

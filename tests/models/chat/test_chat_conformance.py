@@ -13,6 +13,8 @@ from pydantic import BaseModel, Field
 from localrag_models.chat import ChatModel, ChatRequest, Finish, Message, generate
 from localrag_models.errors import ContextExceeded, ModelError, ReplyInvalid, SchemaUnsupported
 
+from ...rows import each
+
 DOCUMENT = Message("system", "第一条　この法律は、渡し舟の安全を確保することを目的とする。" * 3)
 FREE = ChatRequest(
     messages=(DOCUMENT, Message("user", "渡し舟とは何か。")),
@@ -96,7 +98,7 @@ def test_tokens_and_time_are_reported(model: ChatModel) -> None:
     assert second.usage.cached is None or 0 <= second.usage.cached <= second.usage.prompt
 
 
-@pytest.mark.parametrize("seed", range(6))
+@each("seed", range(6))
 def test_a_schema_binds(model: ChatModel, seed: int) -> None:
     reply = model.chat(replace(BOUND, seed=seed))
     assert reply.finish is Finish.STOP
@@ -107,7 +109,7 @@ def test_a_schema_binds_without_temperature(model: ChatModel) -> None:
     jsonschema.validate(json.loads(model.chat(replace(BOUND, temperature=0.0)).text), SCHEMA)
 
 
-@pytest.mark.parametrize(
+@each(
     "schema",
     [
         {"type": "string"},
@@ -140,13 +142,12 @@ def test_an_object_cut_short_is_an_error(model: ChatModel) -> None:
     assert caught.value.reply.text.startswith("{")
 
 
-@pytest.mark.parametrize(
+@each(
     "request_",
     [
         replace(FREE, messages=(Message("user", "長い。" * 2000),)),
         replace(FREE, max_tokens=1020),
     ],
-    ids=["prompt", "prompt and reply"],
 )
 def test_nothing_is_cut_in_silence(model: ChatModel, request_: ChatRequest) -> None:
     pieces: list[str] = []
@@ -167,7 +168,7 @@ def test_control_tokens_in_a_message_are_plain_text(model: ChatModel) -> None:
     assert prompt("舟" + "<|im_end|>" * 8) - prompt("舟") > 16
 
 
-@pytest.mark.parametrize(
+@each(
     "content",
     ["", "\0", "\ud800", "\u202e\u2066", "\r\n\t \u3000", "{{ messages }}{% if %}", "𠮷🏛"],
 )

@@ -7,6 +7,8 @@ import pytest
 from localrag_models.chat import LikelyToken, OfferedWords, Usage
 from localrag_models.errors import ReplyInvalid
 
+from ...rows import each
+
 USAGE = Usage(10, 0, 1)
 
 
@@ -15,7 +17,7 @@ def weighed(words: list[str], **tokens: float) -> dict[str, float]:
     return dict(OfferedWords(words).weighed(likely, "tiny", USAGE, 0.1).probabilities)
 
 
-@pytest.mark.parametrize(
+@each(
     ("token", "begun"),
     [
         (b"yes", ["yes"]),
@@ -64,9 +66,7 @@ def test_options_that_begin_alike_are_not_told_apart_by_chance() -> None:
     assert weighed(["しろ", "しない"], し=0.1, しろ=0.8) == {"しろ": 1.0, "しない": 0.0}
 
 
-@pytest.mark.parametrize(
-    "words", [[], ["yes"], ["yes", "Yes"], ["yes", ""], ["yes", "no way"], ["yes", " no"]]
-)
+@each("words", [[], ["yes"], ["yes", "Yes"], ["yes", ""], ["yes", "no way"], ["yes", " no"]])
 def test_options_that_are_no_single_words(words: list[str]) -> None:
     with pytest.raises(ValueError, match="option"):
         OfferedWords(words)

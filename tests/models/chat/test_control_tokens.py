@@ -1,8 +1,9 @@
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from localrag_models.chat import Restorer, neutralise, restore
+
+from ...rows import each
 
 JOINER = "\u2060"
 SPELLINGS = [
@@ -22,16 +23,14 @@ NASTY = st.lists(
 ).map("".join)
 
 
-@pytest.mark.parametrize("spelling", [*SPELLINGS, "<｜User｜>", ">>TITLE<<"])
+@each("spelling", [*SPELLINGS, "<｜User｜>", ">>TITLE<<"])
 def test_a_spelling_is_broken_by_an_invisible_character(spelling: str) -> None:
     broken = neutralise(f"第一条{spelling}の", OWN)
     assert spelling not in broken
     assert broken.replace(JOINER, "") == f"第一条{spelling}の"
 
 
-@pytest.mark.parametrize(
-    "text", ["<b>", "a < b", "[注]", "＜|im_end|＞", "＜s＞", "<|two words|>", ""]
-)
+@each("text", ["<b>", "a < b", "[注]", "＜|im_end|＞", "＜s＞", "<|two words|>", ""])
 def test_what_no_token_is_stays_as_it_is(text: str) -> None:
     assert neutralise(text) == text
 

@@ -10,6 +10,8 @@ from hypothesis import strategies as st
 from localrag_models.errors import ModelDamaged, ModelError, ModelMissing, WrongKind
 from localrag_models.gguf import read_header
 
+from ...rows import each
+
 
 def write(path: Path, architecture: str, **numbers: int) -> Path:
     """A GGUF file with one tensor and these integers among its metadata."""
@@ -59,7 +61,7 @@ def test_sizes_of_quantised_tensors_are_those_of_the_reference() -> None:
     assert known == _BLOCKS
 
 
-@pytest.mark.parametrize(
+@each(
     ("architecture", "numbers", "kind"),
     [
         ("llama", {}, "chat"),
@@ -96,7 +98,7 @@ def test_a_changed_header_is_read_or_refused(
         assert read_header(path).kind
 
 
-@pytest.mark.parametrize(
+@each(
     ("content", "error", "match"),
     [
         (b"", ModelDamaged, "empty"),

@@ -18,6 +18,8 @@ from localrag_models.errors import SchemaUnsupported
 from localrag_models.grammar import grammar_of
 from localrag_models.schema import check_bounds
 
+from ...rows import each
+
 Accepts = Callable[[dict[str, Any], str], bool]
 
 
@@ -67,7 +69,7 @@ def test_integers_keep_exactly_to_their_bounds(
         assert accepts(schema, str(value)) == (low <= value <= high), value
 
 
-@pytest.mark.parametrize("text", ["007", "-0", "+1", "1.0", "1e3", "", "-", "--1", " 1"])
+@each("text", ["007", "-0", "+1", "1.0", "1e3", "", "-", "--1", " 1"])
 def test_integers_have_one_spelling(accepts: Accepts, text: str) -> None:
     assert not accepts({"type": "integer", "minimum": -100, "maximum": 5000}, text)
 
@@ -79,7 +81,7 @@ def test_integers_without_bounds_fit_64_bits(accepts: Accepts) -> None:
     assert not accepts({"type": "integer", "exclusiveMinimum": 4}, "4")
 
 
-@pytest.mark.parametrize(
+@each(
     ("text", "fits"),
     [
         ("0", True), ("1", True), ("0.25", True), ("1.0", True), ("0.123456", True),
@@ -103,7 +105,7 @@ def test_negative_numbers(accepts: Accepts) -> None:
         assert accepts(schema, text) is fits, text
 
 
-@pytest.mark.parametrize(
+@each(
     "character",
     ["\x00", "\n", "\t", "\x1f", "\x7f", "\x85", '"', "\\", "\\u0041", "\\ud800", "\\x"],
 )
@@ -113,7 +115,7 @@ def test_strings_hold_nothing_that_json_or_a_terminal_chokes_on(
     assert not accepts(string(maxLength=9), f'"a{character}b"')
 
 
-@pytest.mark.parametrize("text", ["", "条", "𠮷", "a b", "<|im_end|>", "\\n", '\\"', "\\\\", "\\/"])
+@each("text", ["", "条", "𠮷", "a b", "<|im_end|>", "\\n", '\\"', "\\\\", "\\/"])
 def test_strings_hold_everything_else(accepts: Accepts, text: str) -> None:
     assert accepts(string(maxLength=10), f'"{text}"')
 
@@ -135,7 +137,7 @@ def test_bytes_that_are_no_utf_8_do_not_fit(native: Model, overlong: bytes) -> N
     assert not all(fitting)
 
 
-@pytest.mark.parametrize(("least", "most"), [(0, 3), (2, 2), (1990, 2005), (0, 4100), (4001, 6001)])
+@each(("least", "most"), [(0, 3), (2, 2), (1990, 2005), (0, 4100), (4001, 6001)])
 def test_strings_keep_to_their_lengths(accepts: Accepts, least: int, most: int) -> None:
     schema = string(minLength=least, maxLength=most)
     for length in {least - 1, least, most, most + 1} - {-1}:
@@ -167,9 +169,7 @@ def test_optional_properties_may_be_left_out_and_keep_their_order(accepts: Accep
     assert accepts(schema, '{"d": null}')
 
 
-@pytest.mark.parametrize(
-    "value", ['a"b\\c', "第一条", "\n\x01", 7, -1.5, None, True, {"a": [1, {"b": None}]}, ""]
-)
+@each("value", ['a"b\\c', "第一条", "\n\x01", 7, -1.5, None, True, {"a": [1, {"b": None}]}, ""])
 def test_constants_and_choices_of_any_kind(accepts: Accepts, value: object) -> None:
     text = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
     assert accepts({"const": value}, text)
@@ -177,7 +177,7 @@ def test_constants_and_choices_of_any_kind(accepts: Accepts, value: object) -> N
     assert not accepts({"enum": ["other"]}, text)
 
 
-@pytest.mark.parametrize(
+@each(
     ("pattern", "fitting", "others"),
     [
         ("^[0-9]{3}$", ["007"], ["07", "0070", "a07"]),
@@ -196,7 +196,7 @@ def test_patterns(accepts: Accepts, pattern: str, fitting: list[str], others: li
         assert not accepts(string(pattern=pattern), json.dumps(text, ensure_ascii=False)), text
 
 
-@pytest.mark.parametrize(
+@each(
     "pattern",
     ["a", "^a", "^a*$", "^a+$", "^.$", "^[^a]$", "^(a$", "^a)$", "^a{1,}$", "^\\b$", "^[z-a]$",
      "^[]$", "^[a$", "^a{9999}$", "^\\", "^(?=a)$", "^(a{999}){999}$", "^\ud800$", "^\x01$", 7],
@@ -225,7 +225,7 @@ def test_a_tagged_union(accepts: Accepts) -> None:
         grammar_of({"oneOf": [tagged("a"), tagged("a")]})
 
 
-@pytest.mark.parametrize(
+@each(
     ("schema", "place"),
     [
         ({}, "#"),
@@ -262,7 +262,7 @@ def test_what_cannot_be_enforced_is_refused(schema: dict[str, Any], place: str) 
         grammar_of(schema)
 
 
-@pytest.mark.parametrize(
+@each(
     ("schema", "path"),
     [
         (string(), "#"),

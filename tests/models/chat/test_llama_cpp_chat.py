@@ -30,6 +30,7 @@ from localrag_models.errors import (
 )
 
 from ...patience import PATIENCE
+from ...rows import each
 
 ASK = ChatRequest(messages=(Message("user", "渡し舟"),), max_tokens=8, temperature=1.0)
 
@@ -456,7 +457,7 @@ def test_the_real_vocabulary(real_vocabulary: Path) -> None:
         assert spelled - chat.count([Message("user", "")]) > 16
 
 
-@pytest.mark.parametrize(
+@each(
     "wrong",
     [
         {"messages": ()},

@@ -1,6 +1,6 @@
-import pytest
-
 from localrag_models.chat import AnswerStream, neutralise
+
+from ...rows import each
 
 
 def answered(
@@ -19,8 +19,8 @@ def answered(
     return pieces, answer
 
 
-@pytest.mark.parametrize("size", [1, 2, 3, 7, 99])
-@pytest.mark.parametrize(
+@each("size", [1, 2, 3, 7, 99])
+@each(
     ("reply", "stop", "text"),
     [
         ("第一条。第二条。", ("。第",), "第一条"),

@@ -7,6 +7,8 @@ from numpy.typing import NDArray
 from localrag_models.backends.llama_cpp.sampling import Sampler
 from localrag_models.errors import ModelDamaged, SchemaUnsupported
 
+from ...rows import each
+
 LOGITS = np.log(np.array([0.5, 0.25, 0.15, 0.06, 0.04], np.float32))
 
 
@@ -102,7 +104,7 @@ def test_no_token_at_all_is_an_error() -> None:
         Sampler(1, 1, 0).next(LOGITS, Only())
 
 
-@pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf])
+@each("value", [np.nan, np.inf, -np.inf])
 def test_values_that_are_no_numbers_are_an_error(value: float) -> None:
     with pytest.raises(ModelDamaged, match="not numbers"):
         Sampler(1, 1, 0).next(np.full(5, value, np.float32))

@@ -1,6 +1,6 @@
-import pytest
-
 from localrag_models.thinking import ThinkingSplitter
+
+from ...rows import each
 
 
 def split(reply: str, size: int) -> tuple[str, str]:
@@ -11,8 +11,8 @@ def split(reply: str, size: int) -> tuple[str, str]:
     return answer, splitter.thinking
 
 
-@pytest.mark.parametrize("size", [1, 2, 5, 100])
-@pytest.mark.parametrize(
+@each("size", [1, 2, 5, 100])
+@each(
     ("reply", "answer", "thinking"),
     [
         ("<think>\n考える。\n</think>\n\n第一条である。", "第一条である。", "考える。"),

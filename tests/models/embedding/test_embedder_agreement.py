@@ -15,11 +15,15 @@ from localrag_models.backends.llama_cpp.encoder import LlamaCppEmbedder
 from localrag_models.backends.sentence_transformers import SentenceTransformersEmbedder
 from localrag_models.embedding import Embedder
 
+from ...rows import each
+
 TEXTS = [
     *NASTY_TEXTS,
     "個人情報取扱事業者は、利用目的をできる限り特定しなければならない。" * 40,
     "The controller shall process personal data lawfully. " * 60,
 ]
+# More tokens together than are left to NumPy.
+MANY = [*TEXTS, *["届出をしなければならない。" * 20] * 10]
 
 
 @pytest.fixture(scope="module")
@@ -41,7 +45,7 @@ def by_llama_cpp(
         yield embedder
 
 
-@pytest.mark.parametrize("text", TEXTS)
+@each("text", TEXTS)
 def test_windows_agree(by_pytorch: Embedder, by_llama_cpp: Embedder, text: str) -> None:
     assert by_pytorch.windows(text, "見出し") == by_llama_cpp.windows(text, "見出し")
 
@@ -72,15 +76,15 @@ def test_few_texts_have_the_vectors_that_pytorch_gives(
 ) -> None:
     with sentence_transformers() as few, sentence_transformers() as many:
         one_by_one = np.concatenate([few.embed_passages([text]) for text in TEXTS])
-        together = many.embed_passages(TEXTS * 20)[: len(TEXTS)]
+        together = many.embed_passages(MANY)[: len(TEXTS)]
     np.testing.assert_allclose(one_by_one, together, atol=1e-5)
 
 
-@pytest.mark.parametrize("pooling", ["mean", "cls"])
+@each("pooling", ["mean", "cls"])
 def test_a_question_loads_no_pytorch(
     tiny_encoder: TinyEncoder, tmp_path: Path, pooling: str
 ) -> None:
-    folder = Path(copytree(tiny_encoder.sentence_transformers, tmp_path / "tiny-e5"))
+    folder = Path(copytree(tiny_encoder.sentence_transformers, tmp_path / pooling))
     (folder / "1_Pooling" / "config.json").write_text(
         json.dumps({"word_embedding_dimension": 32, "pooling_mode": pooling})
     )
@@ -97,6 +101,6 @@ print("torch" in sys.modules, "transformers" in sys.modules)
     ).stdout.splitlines()
     assert told[1] == "False False"
     with SentenceTransformersEmbedder(folder) as embedder:
-        embedder.embed_passages(TEXTS * 20)
+        embedder.embed_passages(MANY)
         (by_pytorch,) = embedder.embed_queries(["個人情報の定義は何ですか"])
     np.testing.assert_allclose(json.loads(told[0]), by_pytorch, atol=1e-5)

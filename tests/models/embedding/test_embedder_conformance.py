@@ -12,6 +12,8 @@ from tiny_models.encoder import NASTY_TEXTS
 from localrag_models.embedding import Embedder, Prefixes
 from localrag_models.errors import ModelError
 
+from ...rows import each
+
 SENTENCES = [f"第{number}条 個人情報は、第{number}項の目的に限る。" for number in range(1, 121)]
 LONG = "".join(SENTENCES)
 
@@ -28,7 +30,7 @@ def test_no_text_gives_no_row(embedder: Embedder) -> None:
     assert embedder.embed_passages([]).shape == (0, embedder.dimension)
 
 
-@pytest.mark.parametrize("text", NASTY_TEXTS)
+@each("text", NASTY_TEXTS)
 def test_whatever_the_text_none_is_zero_or_nan(embedder: Embedder, text: str) -> None:
     np.testing.assert_allclose(np.linalg.norm(embedder.embed_passages([text])), 1, atol=1e-6)
 

@@ -3,10 +3,11 @@
 import sys
 import unicodedata
 
-import pytest
 from sentencepiece import SentencePieceNormalizer
 
 from localrag_models.embedding import nmt_nfkc
+
+from ...rows import each
 
 # Assigned in Unicode after the table of SentencePiece was made, or before: left to Python.
 NEWER = {*range(0xA7F1, 0xA7F2), *range(0x1CCD6, 0x1CCFA), *range(0x1E030, 0x1E06E)}
@@ -29,7 +30,7 @@ def test_each_character_as_sentencepiece_has_it() -> None:
     assert differing == []
 
 
-@pytest.mark.parametrize(
+@each(
     ("text", "normal"),
     [
         ("ｶﾞか\u3099", "ガが"),

@@ -7,13 +7,15 @@ from hypothesis import strategies as st
 from localrag_models.embedding import divide, shorten_front, split, well_formed
 from localrag_models.errors import ContextExceeded
 
+from ...rows import each
+
 
 def words(text: str) -> int:
     """A token is a word, or a character that stands alone."""
     return len(text.split()) if " " in text else len(text)
 
 
-@pytest.mark.parametrize(
+@each(
     ("text", "limit", "windows"),
     [
         ("", 4, [""]),
@@ -54,7 +56,7 @@ def test_windows_fit_and_join(text: str, limit: int) -> None:
     assert all(0 < len(window) <= limit for window in windows) or not text
 
 
-@pytest.mark.parametrize("piece", ["条文は、続く。", "あ", "。", " ", "\u3099", "word "])
+@each("piece", ["条文は、続く。", "あ", "。", " ", "\u3099", "word "])
 def test_what_is_counted_grows_linearly(piece: str) -> None:
     def counted(text: str) -> int:
         read = 0

@@ -10,6 +10,8 @@ from tiny_models.encoder import NASTY_TEXTS
 from localrag_models.embedding import Reranker
 from localrag_models.errors import ContextExceeded, ModelError
 
+from ...rows import each
+
 QUERY = "個人情報の定義は何ですか"
 PASSAGES = ["個人情報とは", "The controller shall", "", "渡し守の資格は、別表に掲げる。"]
 SENTENCES = [f"第{number}条 個人情報は、第{number}項の目的に限る。" for number in range(1, 121)]
@@ -27,7 +29,7 @@ def test_no_passage_gives_no_score(reranker: Reranker) -> None:
     assert reranker.scores(QUERY, []).shape == (0,)
 
 
-@pytest.mark.parametrize("text", NASTY_TEXTS)
+@each("text", NASTY_TEXTS)
 def test_whatever_the_passage_it_gets_a_score(reranker: Reranker, text: str) -> None:
     [score] = reranker.scores(QUERY, [text])
     assert 0 < score < 1

@@ -22,6 +22,7 @@ from localrag_models.errors import (
 from localrag_models.runtimes import ModelSpec
 
 from ...patience import wait_for
+from ...rows import each
 
 pytestmark = pytest.mark.usefixtures("loopback")
 
@@ -45,16 +46,14 @@ def test_what_a_list_leaves_out(double):
     assert (model.name, model.size, model.digest, model.family) == ("x", 0, "", "")
 
 
-@pytest.mark.parametrize(
-    "listed", [{}, {"models": None}, {"models": "all"}, {"models": [7]}, [1], None, "models"]
-)
+@each("listed", [{}, {"models": None}, {"models": "all"}, {"models": [7]}, [1], None, "models"])
 def test_a_list_that_is_none(double, listed):
     double.instead("/api/tags", Answer.json(listed))
     with pytest.raises(ServerBroke, match="not Ollama"):
         list_models(double.address)
 
 
-@pytest.mark.parametrize("sent", [b"", b"<html>", b'{"models":', b"[" * 100_000, b"\xff"])
+@each("sent", [b"", b"<html>", b'{"models":', b"[" * 100_000, b"\xff"])
 def test_what_is_no_json(double, sent):
     double.instead("/api/tags", Answer([sent]))
     with pytest.raises(ServerBroke, match="not Ollama"):
@@ -110,8 +109,8 @@ def test_a_pull_that_fails(double):
     assert raised.value.args[1] is Cure.PULL_AGAIN
 
 
-@pytest.mark.parametrize("end", [End.WELL, End.DIES])
-@pytest.mark.parametrize("line", [b'{"status": "pulling manifest"}\n', b"[1]\n", b"<html>\n"])
+@each("end", [End.WELL, End.DIES])
+@each("line", [b'{"status": "pulling manifest"}\n', b"[1]\n", b"<html>\n"])
 def test_a_pull_that_breaks_off(double, line, end):
     double.instead("/api/pull", Answer([line], end=end))
     with pytest.raises(ServerBroke):

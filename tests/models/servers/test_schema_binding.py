@@ -9,6 +9,7 @@ from localrag_models.backends.openai import OpenAIChat
 from localrag_models.chat import Finish, Remark
 from localrag_models.errors import ModelMissing, SchemaUnsupported, ServerBusy, ServerRefused
 
+from ...rows import each
 from .conftest import is_probe
 
 pytestmark = pytest.mark.usefixtures("loopback", "quick_retries")
@@ -21,9 +22,7 @@ SCHEMA = {
 }
 
 
-@pytest.mark.parametrize(
-    "binds", ["json_schema", "json_object", "structured_outputs", "guided_json"]
-)
+@each("binds", ["json_schema", "json_object", "structured_outputs", "guided_json"])
 def test_the_spelling_that_binds_is_found_once(tiny, ask, binds):
     with (
         OpenAIDouble(tiny, binds=binds) as double,
@@ -75,7 +74,7 @@ def test_trouble_while_probing_is_no_verdict(tiny, ask):
         assert 300 <= json.loads(model.chat(ask(schema=SCHEMA)).text)["n"] <= 320
 
 
-@pytest.mark.parametrize(
+@each(
     ("status", "message", "requests"),
     [
         (401, "Invalid API key", 1),
@@ -94,7 +93,7 @@ def test_a_server_that_refuses_whatever_is_asked(tiny, ask, status, message, req
         with pytest.raises(ServerRefused, match=message) as raised:
             model.chat(ask(schema=SCHEMA))
         assert not isinstance(raised.value, SchemaUnsupported)
-        assert [each for each, _ in double.requests].count(PATH) == requests
+        assert [asked for asked, _ in double.requests].count(PATH) == requests
 
 
 def test_a_server_that_lost_its_model(tiny, ask):

@@ -8,6 +8,8 @@ from localrag_models.backends.openai import OpenAIChat
 from localrag_models.chat import ChatRequest, Message
 from localrag_models.errors import ContextExceeded, WrongKind
 
+from ...rows import each
+
 pytestmark = pytest.mark.usefixtures("loopback")
 
 MESSAGES = (
@@ -38,8 +40,8 @@ def test_the_context_nobody_tells(tiny):
             assert model.context == 9000
 
 
-@pytest.mark.parametrize("number", [True, False, -1, 0, 10**12, 1.5, "4096", None])
-@pytest.mark.parametrize("teller", ["/props", "/v1/models", "/api/v0/models/tiny"])
+@each("number", [True, False, -1, 0, 10**12, 1.5, "4096", None])
+@each("teller", ["/props", "/v1/models", "/api/v0/models/tiny"])
 def test_what_is_no_number_tells_no_context(tiny, teller, number):
     told = {
         "/props": {"default_generation_settings": {"n_ctx": number}},

@@ -26,6 +26,7 @@ from localrag_models.errors import (
 )
 
 from ...patience import PATIENCE, wait_for
+from ...rows import each
 
 pytestmark = pytest.mark.usefixtures("quick_retries")
 
@@ -46,8 +47,8 @@ def test_nobody_answers(kind, nobody):
     assert raised.value.transient
 
 
-@pytest.mark.parametrize("kind", [OllamaChat, OpenAIChat])
-@pytest.mark.parametrize(
+@each("kind", [OllamaChat, OpenAIChat])
+@each(
     "address",
     [
         "", "127.0.0.1:8080", "ftp://127.0.0.1/", "file:///x", "http://", "http://[", "http://:80",
@@ -61,7 +62,7 @@ def test_what_is_no_address(kind, address):
     assert raised.value.cure == Cure.SERVER_ADDRESS
 
 
-@pytest.mark.parametrize(
+@each(
     ("address", "shown"),
     [
         ("http://u:secret@h/", "'http://…@h/'"),
@@ -72,7 +73,7 @@ def test_what_is_no_address(kind, address):
         ("http://h/#secret", "'http://h/#…'"),
     ],
 )
-@pytest.mark.parametrize("kind", [OllamaChat, OpenAIChat])
+@each("kind", [OllamaChat, OpenAIChat])
 def test_passwords_are_not_told(kind, address, shown):
     with pytest.raises(ServerRefused, match="no user, password, query or fragment") as raised:
         kind("tiny", server=address)
@@ -128,7 +129,7 @@ def test_refusal_is_final(served, ask):
     assert not served.retries
 
 
-@pytest.mark.parametrize("status", [301, 302, 307, 308])
+@each("status", [301, 302, 307, 308])
 def test_redirects_are_not_followed(served, ask, status):
     served.answers(Answer([b""], status, headers={"Location": "http://192.0.2.1/"}))
     with served.model() as model, pytest.raises(ServerRefused, match="Redirects"):
@@ -157,10 +158,9 @@ def test_end_without_an_end(served, ask):
         model.chat(ask())
 
 
-@pytest.mark.parametrize(
+@each(
     "garbage",
     [b"<html>", b"[1]", b"null", b'{"a":', b"[" * 100_000, b'{"a": "\xed\xa0\x80"}'],
-    ids=["html", "list", "null", "cut", "deep", "surrogate"],
 )  # fmt: skip
 def test_garbage(served, ask, garbage):
     line = garbage if served.protocol == "ollama" else b"data: " + garbage
@@ -169,7 +169,7 @@ def test_garbage(served, ask, garbage):
         model.chat(ask(), lambda piece: None)
 
 
-@pytest.mark.parametrize(
+@each(
     "shape",
     ['{"message": 3, "choices": 3}', '{"message": {"content": [1]}, "choices": [7]}',
      '{"choices": [{"delta": null}], "message": null, "usage": []}', "{}"],
@@ -208,7 +208,7 @@ def test_server_without_memory(served, ask):
         model.chat(ask())
 
 
-@pytest.mark.parametrize("heard", [(), ("第",)])
+@each("heard", [(), ("第",)])
 def test_a_server_that_hangs(served, ask, heard):
     served.answers(Answer(list(map(served.line, heard)), end=End.HANGS))
     with served.model(timeout=1.0) as model, pytest.raises(ServerTimeout, match=r" 1 s"):
@@ -275,7 +275,7 @@ def test_a_prompt_that_does_not_fit_is_never_sent(served, ask):
     assert not served.asked
 
 
-@pytest.mark.parametrize(
+@each(
     "message",
     [
         "request (351 tokens) exceeds the available context size (256 tokens), try increasing it",

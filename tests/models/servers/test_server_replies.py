@@ -11,6 +11,7 @@ from localrag_models.chat import ChatRequest, Finish, Message
 from localrag_models.errors import ProbabilitiesMissing, ReplyInvalid
 
 from ...patience import PATIENCE
+from ...rows import each
 
 pytestmark = pytest.mark.usefixtures("quick_retries")
 
@@ -34,7 +35,7 @@ def test_pieces_joined_are_the_text(served, ask):
     assert (reply.usage.prompt, reply.usage.cached, reply.usage.completion) == (10, None, 7)
 
 
-@pytest.mark.parametrize("character", ["\x85", "\u2028", "\u2029", "\x0b", "\x1c", "\u3000", "𠮷"])
+@each("character", ["\x85", "\u2028", "\u2029", "\x0b", "\x1c", "\u3000", "𠮷"])
 def test_characters_that_some_take_for_the_end_of_a_line(served, ask, character):
     served.answers(served.reply(f"第{character}条"))
     with served.model() as model:
@@ -54,7 +55,7 @@ def test_cut_by_the_limit_of_tokens(served, ask):
         assert model.chat(ask()).finish is Finish.LENGTH
 
 
-@pytest.mark.parametrize(
+@each(
     "pieces",
     [["<think>", "まず", "</think>", "\n\n", "はい"], ["\n<th", "ink>まず</thi", "nk>", "はい"]],
 )
@@ -131,7 +132,7 @@ def test_a_reply_against_its_schema_is_asked_for_once_more(ollama_served, ask):
     assert first["options"]["temperature"] < second["options"]["temperature"]
 
 
-@pytest.mark.parametrize("text", ['{"n": 99}', "ここに答え", '{"n": 99} です', "", "[" * 100_000])
+@each("text", ['{"n": 99}', "ここに答え", '{"n": 99} です', "", "[" * 100_000])
 def test_a_reply_against_its_schema_twice(ollama_served, ask, text):
     ollama_served.answers(*[ollama_served.reply(text)] * 2)
     with ollama_served.model() as model, pytest.raises(ReplyInvalid) as raised:
@@ -207,7 +208,7 @@ def test_options_are_weighed_by_what_the_server_lists(served, ask):
     assert sent.get("max_tokens") == 1 or sent["options"]["num_predict"] == 1
 
 
-@pytest.mark.parametrize(
+@each(
     "told",
     [None, [], {}, "no", [None], [{"token": "no", "logprob": -1}], [{"top_logprobs": None}],
      [{"top_logprobs": [None, 1, {"token": 1, "logprob": -1}, {"token": "no"},
@@ -233,7 +234,7 @@ def test_bytes_that_are_none(served, ask):
         assert model.choose(ask().messages, ["yes", "no"]).probabilities == {"yes": 0, "no": 1}
 
 
-@pytest.mark.parametrize(
+@each(
     ("message", "status"),
     [
         ("logprobs is not supported for models created with logits_all=False", 500),

@@ -14,6 +14,7 @@ from localrag_models.hub import Hub, Wish, pull
 from localrag_models.store import ModelStore
 
 from ...patience import PATIENCE
+from ...rows import each
 
 pytestmark = pytest.mark.allow_hosts(["127.0.0.1"])
 
@@ -195,10 +196,10 @@ def test_a_token_that_is_none_is_not_told(online: None, token: str) -> None:
     assert token not in str(caught.value)
 
 
-@pytest.mark.parametrize(
+@each(
     ("wanted", "error", "part"),
     [
-        ("qwen3-9b", ModelMissing, "qwen3-8b"),
+        ("qwen3-8c", ModelMissing, "qwen3-8b"),
         ("nobody/nothing", TransferFailed, "no repository nobody/nothing"),
         ("Qwen/Qwen3-8B-GGUF", WrongKind, "Qwen3-8B-Q8_0.gguf"),
         ("Qwen/Qwen3-8B-GGUF/other.gguf", ModelMissing, GGUF),
@@ -323,7 +324,7 @@ def test_another_pull_meanwhile_and_kill_9(store: ModelStore, hub: TinyHub) -> N
     assert not store.unfinished()
 
 
-@pytest.mark.parametrize(
+@each(
     ("wanted", "repository", "file", "name"),
     [
         ("qwen3-8b", "Qwen/Qwen3-8B-GGUF", GGUF, "qwen3-8b"),

@@ -26,6 +26,7 @@ from localrag_models.errors import (
 from localrag_models.store import ModelStore
 
 from ...patience import PATIENCE
+from ...rows import each
 
 
 def test_an_empty_store(store: ModelStore) -> None:
@@ -238,9 +239,7 @@ def test_a_kind_that_contradicts(store: ModelStore, tiny_chat: Path) -> None:
         store.add(tiny_chat, kind="embedder")
 
 
-@pytest.mark.parametrize(
-    "name", ["../up", "a/b", ".partial", "a:b", "x" * 65, "a..b", "名前", "-x"]
-)
+@each("name", ["../up", "a/b", ".partial", "a:b", "x" * 65, "a..b", "名前", "-x"])
 def test_names_that_none_can_have(store: ModelStore, tiny_chat: Path, name: str) -> None:
     with pytest.raises(TransferFailed, match="cannot be the name"):
         store.add(tiny_chat, name=name)

@@ -18,8 +18,8 @@ from localrag_tui.shown import cure_of, duration
 from localrag_tui.work.engine import (
     AnswerEvent,
     Drafted,
-    Found,
-    Opened,
+    ModelOpened,
+    NearestFound,
     Opening,
     Read,
     StageEnded,
@@ -55,7 +55,7 @@ class AnswerProgress:
         match event:
             case Opening():
                 self.opening = event
-            case Opened():
+            case ModelOpened():
                 self.opening = None
             case Read():
                 self.read = event
@@ -63,7 +63,7 @@ class AnswerProgress:
                 self.read_as = record.query
             case StageEnded(record):
                 self.stages.append(record)
-            case Found(nearest):
+            case NearestFound(nearest):
                 self.nearest = nearest
             case Drafted(claims, tokens):
                 self.read = None

@@ -305,16 +305,13 @@ class SourceSide(Vertical):
         self._look(place, chosen=True)
         return True
 
-    def open_near(self, turn: Turn, number: int) -> None:
-        """Go to a passage beside an answer, by its number in `TurnPiece`."""
+    def open_near(self, turn: Turn, passage_id: str, start: int) -> None:
+        """Go to a passage named in an answer, at the quotation that starts there."""
         self.evidence.show(turn)
-        nearest = turn.answer.nearest if turn.answer else turn.nearest
-        quoted = turn.answer.quotations if turn.answer else ()
-        places = [
-            *(EvidencePlace(turn.corpus, one.passage_id) for one in nearest),
-            *(EvidencePlace(turn.corpus, one.passage_id, one) for one in quoted),
-        ]
-        self._look(places[number - 1], chosen=True)
+        answer = turn.answer
+        quoted = (*answer.quotations, *answer.citations) if answer else ()
+        there = (one for one in quoted if (one.passage_id, one.start) == (passage_id, start))
+        self._look(EvidencePlace(turn.corpus, passage_id, next(there, None)), chosen=True)
 
     @work(group="day", exclusive=True)
     async def keep_up(self) -> None:

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from localrag_tui.ask.chooser import Way
     from localrag_tui.ask.evidence import SourceSide
     from localrag_tui.ask.transcript import EmptyConversation, Examples, Transcript
-    from localrag_tui.search.filters import Facets
+    from localrag_tui.search.filters import CorpusValues
     from localrag_tui.work.jobs import Job
 
 # Seconds between two paints of an answer in progress.
@@ -429,7 +429,7 @@ class AskScreen(WorkbenchScreen):
             self.notify(_("There is no citation {n}.").format(n=event.number), severity="warning")
 
     def on_transcript_open_near(self, event: "Transcript.OpenNear") -> None:
-        self._side.open_near(event.turn, event.number)
+        self._side.open_near(event.turn, event.passage_id, event.start)
         self.add_class("-over")
 
     def on_transcript_copy(self, event: "Transcript.Copy") -> None:
@@ -466,7 +466,7 @@ class AskScreen(WorkbenchScreen):
             self.query_one(StatusLine).show("")
 
 
-def _limited(filters: "Filters", known: "Facets") -> str:
+def _limited(filters: "Filters", known: "CorpusValues") -> str:
     from localrag_tui.search.filters import in_words
 
     values = _(", ").join(filter(None, in_words(filters, known).values()))

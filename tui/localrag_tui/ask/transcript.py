@@ -20,7 +20,8 @@ from localrag.ops.conversations.types import Turn
 from localrag.search.types import Filters
 from localrag.text.harmless import one_line
 from localrag_tui.ask.asking import AnswerProgress
-from localrag_tui.ask.pieces import TurnPiece, live, pieces, question
+from localrag_tui.ask.pieces import live, pieces, question
+from localrag_tui.blocks import TurnPiece
 from localrag_tui.corpora.work import CorpusRow, overview
 from localrag_tui.shell.base import finish
 from localrag_tui.shell.keys import key_of
@@ -45,10 +46,11 @@ class PieceView(Paragraph):
 
     @dataclass
     class Neared(Message):
-        """The place of a nearest passage was clicked."""
+        """The place of a passage was clicked."""
 
         view: "PieceView"
-        number: int
+        passage_id: str
+        start: int
 
     @dataclass
     class Reached(Message):
@@ -64,8 +66,8 @@ class PieceView(Paragraph):
     def action_cite(self, number: int) -> None:
         self.post_message(self.Cited(self, number))
 
-    def action_near(self, number: int) -> None:
-        self.post_message(self.Neared(self, number))
+    def action_near(self, passage_id: str, start: int) -> None:
+        self.post_message(self.Neared(self, passage_id, start))
 
     def on_click(self, event: Click) -> None:
         if self.piece.step and "@click" not in event.style.meta:
@@ -86,7 +88,7 @@ class TurnView(Vertical):
             yield from (PieceView(piece, self) for piece in self._pieces())
         else:
             yield from (PieceView(piece, self) for piece in question(self.turn.query, self._limit))
-            yield Paragraph(live(self.progress), classes="live")
+            yield PieceView(TurnPiece(live(self.progress), "live"), self)
 
     def _pieces(self) -> list[TurnPiece]:
         if not self._limit:
@@ -174,10 +176,11 @@ class Transcript(VerticalScroll):
 
     @dataclass
     class OpenNear(Message):
-        """Open one of the nearest passages, from 1."""
+        """Open a passage named in a turn, at a quotation."""
 
         turn: Turn
-        number: int
+        passage_id: str
+        start: int
 
     @dataclass
     class Copy(Message):
@@ -293,8 +296,8 @@ class Transcript(VerticalScroll):
 
     def action_open(self) -> None:
         """Open the source of the claim under the cursor, or the passage named there."""
-        if self.here is not None and self.here.piece.near:
-            self.post_message(self.OpenNear(self.here.turn_view.turn, self.here.piece.near))
+        if self.here is not None and (near := self.here.piece.near):
+            self.post_message(self.OpenNear(self.here.turn_view.turn, near.passage_id, near.start))
         elif self.here is not None and self.here.piece.citations:
             self.action_cite(self.here.piece.citations[0])
         else:
@@ -323,7 +326,8 @@ class Transcript(VerticalScroll):
         self.post_message(self.Open(event.view.turn_view.turn, event.number))
 
     def on_piece_view_neared(self, event: PieceView.Neared) -> None:
-        self.post_message(self.OpenNear(event.view.turn_view.turn, event.number))
+        turn = event.view.turn_view.turn
+        self.post_message(self.OpenNear(turn, event.passage_id, event.start))
 
     @on(Click, "Earlier")
     async def _bring(self, event: Click) -> None:

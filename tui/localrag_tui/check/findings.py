@@ -20,8 +20,10 @@ from localrag.corpus.config import Config
 from localrag.corpus.states import DocumentInfo
 from localrag.corpus.workspace import Workspace
 from localrag.language import N_, _
+from localrag.page.blocks import Block, Quotation
 from localrag.search.finding import find
-from localrag.text.harmless import cut, harmless, shorten
+from localrag.text.harmless import cut, harmless
+from localrag_tui.blocks import plain
 from localrag_tui.shell.form import as_path
 from localrag_tui.shell.listing import AdaptiveList, AdaptiveRow
 from localrag_tui.shown import content, flat
@@ -122,8 +124,6 @@ STYLES = {
     Verdict.FAILS: "$text-error",
     Verdict.UNCHECKED: "$text-warning",
 }
-# Longest passage of the text shown in full, in characters.
-_SHOWN = 300
 
 
 class FindingRow(AdaptiveRow):
@@ -156,27 +156,16 @@ def _widest(_language: str) -> int:
 
 def in_full(finding: Finding) -> Content:
     """A finding in full: reason, words of the text, difference from the law."""
-    words = [content(flat(wording.verdict(finding)), f"bold {STYLES[finding.verdict]}")]
-    if finding.diff:
-        words.append(_diff(finding))
-    else:
-        words.append(content(shorten(flat(finding.said), _SHOWN)))
-    if finding.provision:
-        words.append(content(flat(wording.compared(finding)), "$foreground-muted"))
-    return Content("\n").join(words)
+    from localrag.page.report import finding_blocks
+
+    reason = content(flat(wording.verdict(finding)), f"bold {STYLES[finding.verdict]}")
+    # The difference has the words of the text.
+    shown = (one for one in finding_blocks(finding) if not (finding.diff and _is_said(one)))
+    return Content("\n").join([reason, *map(plain, shown)])
 
 
-def _diff(finding: Finding) -> Content:
-    """A quotation beside the provision: [-words of the law-] {+words of the text+}."""
-    parts = []
-    for part in finding.diff:
-        law, said = flat(part.law), flat(part.said)
-        if part.same:
-            parts.append(content(law))
-            continue
-        parts += [content(f"[-{law}-]", STYLES[Verdict.HOLDS])] if law else []
-        parts += [content(f"{{+{said}+}}", STYLES[Verdict.FAILS])] if said else []
-    return Content("").join(parts)
+def _is_said(block: Block) -> bool:
+    return isinstance(block, Quotation)
 
 
 class FindingsList(AdaptiveList):

@@ -28,7 +28,7 @@ from localrag_tui.check.findings import (
     spot_of,
 )
 from localrag_tui.jobs import JobView
-from localrag_tui.screen import Kept, WorkbenchScreen
+from localrag_tui.screen import KeptState, WorkbenchScreen
 from localrag_tui.shell.base import Latest
 from localrag_tui.shell.form import PathInput, save, working_folder
 from localrag_tui.shell.look import sheets
@@ -165,7 +165,7 @@ class CheckScreen(WorkbenchScreen):
     def on_screen_resume(self) -> None:
         self._keep_up()
 
-    def kept(self) -> Kept:
+    def kept(self) -> KeptState:
         kept = super().kept()
         kept.more = kept.more or self._held
         return kept

@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import Callable, Iterator, Sequence
-from typing import TYPE_CHECKING, ClassVar, NamedTuple, cast
+from typing import TYPE_CHECKING, ClassVar, cast
 
 from rich.cells import cell_len, set_cell_size
 from textual import work
@@ -156,11 +156,7 @@ def _line(row: CorpusRow, widest: int, *, in_use: bool) -> Content:
 
 
 def try_sample(bench: "Workbench") -> None:
-    """Add the sample corpus, and go to Ask.
-
-    Invented laws do not belong among real ones: beside a corpus with documents, the sample gets its
-    own corpus.
-    """
+    """Add the sample corpus, and go to Ask; real laws keep their own corpus."""
     taken = holds_documents(bench.workspace, bench.corpus)
     corpus = SAMPLE if taken else bench.corpus
     title = _("Add the sample corpus to {corpus}").format(corpus=corpus)
@@ -366,19 +362,15 @@ async def show_overview(bench: "Workbench") -> None:
         screen.post_message(SearchWithin(cast("tuple[Label, ...]", chosen)))
 
 
-class _Look(NamedTuple):
+def _look(
+    workspace: Workspace, name: str, config: "Config"
+) -> tuple["Overview", Sequence[tuple[str, int]]]:
     """An overview, and its most frequent headings."""
-
-    found: "Overview"
-    headings: Sequence[tuple[str, int]]
-
-
-def _look(workspace: Workspace, name: str, config: "Config") -> _Look:
     # Its own session: comparing all vectors must not delay reading or searching.
     with Session(workspace).corpus(name) as corpus:
         corpus.config = config
         found = corpus.overview()
-        return _Look(found, corpus.store.facets.counts(CHAPTER).most_common(_VALUES))
+        return found, corpus.store.facets.counts(CHAPTER).most_common(_VALUES)
 
 
 class OverviewList(Listing):
@@ -409,14 +401,16 @@ class OverviewDialogue(Dialogue):
         counts = self.query_one("#counts", Paragraph)
         try:
             await bench.library.require_documents()
-            look = await asyncio.to_thread(_look, bench.workspace, bench.corpus, bench.config())
+            found, headings = await asyncio.to_thread(
+                _look, bench.workspace, bench.corpus, bench.config()
+            )
         except LocalragError as error:
             counts.show(Content(""))
             self.complain(error)
             return
-        counts.show(Content("\n".join(_counts(look.found))))
+        counts.show(Content("\n".join(_counts(found))))
         offered = self.query_one(OverviewList)
-        offered.add_options(_options(look))
+        offered.add_options(_options(found, headings))
         offered.action_first()
 
     def on_option_list_option_selected(self, event: OptionList.OptionSelected) -> None:
@@ -450,15 +444,14 @@ def _counts(found: "Overview") -> Iterator[str]:
         )
 
 
-def _options(look: _Look) -> Iterator[Option]:
-    found = look.found
+def _options(found: "Overview", headings: Sequence[tuple[str, int]]) -> Iterator[Option]:
     for key, counts in found.facets.items():
         title = facet_title(key)
         if key in found.by_model:
             title = _("{facet} (told by a model)").format(facet=title)
         yield from _values(title, key, list(counts.items())[:_VALUES], len(counts))
-    if look.headings:
-        yield from _values(facet_title(CHAPTER), CHAPTER, look.headings, found.headings)
+    if headings:
+        yield from _values(facet_title(CHAPTER), CHAPTER, headings, found.headings)
     if found.summaries:
         yield from _headed(_("Subjects of questions"))
         for summary in found.summaries:

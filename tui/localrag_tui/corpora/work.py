@@ -27,7 +27,7 @@ STATES = {
     "outdated": N_("of another version"),
     "damaged": N_("damaged"),
 }
-"""The states of an index, by `localrag.search.indexing.state.IndexState`."""
+"""The states of an index, by `localrag.search.units.IndexState`."""
 
 SAMPLE = "sample"
 """Name of the corpus of the sample, beside one with documents."""
@@ -35,18 +35,13 @@ SAMPLE = "sample"
 
 @dataclass(frozen=True, slots=True)
 class CorpusRow:
-    """A corpus in the list.
-
-    Attributes:
-        index: a key of `STATES`; "" if the corpus cannot be opened.
-        problem: why it cannot be opened; "" if it can.
-    """
+    """A corpus in the list."""
 
     name: str
     documents: int = 0
     passages: int = 0
-    index: str = ""
-    problem: str = ""
+    index: str = ""  # a key of `STATES`; "" if the corpus cannot be opened
+    problem: str = ""  # why it cannot be opened; "" if it can
 
 
 def overview(workspace: Workspace) -> list[CorpusRow]:
@@ -56,7 +51,7 @@ def overview(workspace: Workspace) -> list[CorpusRow]:
 
 def _look(workspace: Workspace, name: str) -> CorpusRow:
     from localrag.corpus.store import CorpusStore
-    from localrag.search.indexing.state import state
+    from localrag.search.units import state
 
     place = workspace.corpus(name)
     try:
@@ -68,11 +63,7 @@ def _look(workspace: Workspace, name: str) -> CorpusRow:
 
 
 def holds_documents(workspace: Workspace, corpus: str) -> bool:
-    """Whether a corpus exists and has documents.
-
-    Raises:
-        LocalragError: it cannot be opened.
-    """
+    """Whether a corpus exists and has documents. Raises `LocalragError` if it cannot be opened."""
     from localrag.corpus.store import CorpusStore
 
     if corpus not in workspace.corpora():

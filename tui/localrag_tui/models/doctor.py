@@ -22,7 +22,7 @@ from localrag_tui.shown import content, remedy
 from localrag_tui.work.jobs import Job, JobOutcome, State
 
 if TYPE_CHECKING:
-    from localrag.ops.doctor import Finding
+    from localrag.ops.doctor import HealthFinding
 
 _GROUPS = {
     "broken": (N_("broken"), "$text-error"),
@@ -42,7 +42,7 @@ _READ = N_("Every byte of stores and indexes was read.")
 def examine(
     tell: Callable[[object], None], workspace: Workspace, overrides: dict[str, object]
 ) -> JobOutcome:
-    """Examine everything, as ``localrag doctor``; every `Finding` is an event."""
+    """Examine everything, as ``localrag doctor``; every `HealthFinding` is an event."""
     from localrag.ops.doctor import examine as findings
 
     wrong = 0
@@ -86,7 +86,7 @@ class DoctorDialogue(Dialogue):
 
     def __init__(self) -> None:
         super().__init__()
-        self._findings: list[Finding] = []
+        self._findings: list[HealthFinding] = []
         self._job: Job | None = None
 
     def body(self) -> ComposeResult:
@@ -158,12 +158,12 @@ class DoctorDialogue(Dialogue):
             if finding is before:
                 listing.highlighted = listing.option_count - 1
 
-    def _chosen(self) -> "Finding | None":
+    def _chosen(self) -> "HealthFinding | None":
         option = self.query_one(Findings).highlighted_option
         return option.value if isinstance(option, Valued) else None
 
 
-def _shown(finding: "Finding") -> Content:
+def _shown(finding: "HealthFinding") -> Content:
     line = Content.assemble(
         "  ", content(finding.title, "bold"), "  ", content(str(finding.detail))
     )

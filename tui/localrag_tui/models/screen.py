@@ -4,6 +4,7 @@ import asyncio
 import os
 from collections.abc import Callable
 from functools import partial
+from pathlib import Path
 from typing import ClassVar
 from urllib.parse import urlsplit
 
@@ -21,6 +22,7 @@ from localrag.corpus.config import Config
 from localrag.errors import LocalragError, NotFoundError, StorageError, UsageError
 from localrag.language import N_, _
 from localrag.text.harmless import cut, one_line
+from localrag_models.catalogue import OWN
 from localrag_tui.jobs import JobView
 from localrag_tui.models.doctor import DoctorDialogue
 from localrag_tui.models.stock import (
@@ -62,8 +64,11 @@ def endpoint() -> str:
     return os.environ.get("HF_ENDPOINT") or PUBLIC_HUB
 
 
-def pull_form(row: ModelRow | None) -> Form:
-    """Ask for a model to pull, and name the host: nothing else here uses the network."""
+def pull_form(row: ModelRow | None, own: Path) -> Form:
+    """Ask for a model to pull, and name the host: nothing else here uses the network.
+
+    `own` is the file of the user's own entries.
+    """
     host = urlsplit(endpoint()).netloc.rpartition("@")[2] or endpoint()
     text = _(
         "This uses the network: {host} sends files, and they are checked and kept in this "
@@ -84,7 +89,7 @@ def pull_form(row: ModelRow | None) -> Form:
                 value=row.name if row is not None and row.size else "",
             ),
         ),
-        check=_check_wanted,
+        check=partial(_check_wanted, own),
     )
 
 
@@ -137,14 +142,14 @@ def remove_form(row: ModelRow) -> Form:
     return Form(title.format(name=row.name), text, go=_("Remove"), danger=True)
 
 
-def _check_wanted(values: dict[str, str]) -> None:
+def _check_wanted(own: Path, values: dict[str, str]) -> None:
     from localrag.corpus.inference.opening import named
     from localrag_models.hub import Wish
 
     if not values["wanted"]:
         raise UsageError(_("No model is named."))
     with named():
-        Wish.parse(values["wanted"])
+        Wish.parse(values["wanted"], own)
 
 
 def _check_path(values: dict[str, str]) -> None:
@@ -240,8 +245,6 @@ class ModelsList(Listing):
 
 
 class _Columns:
-    """Columns as wide as their contents."""
-
     def __init__(self, rows: list[ModelRow], usage: MemoryUsage | None) -> None:
         names = (cell_len(one_line(row.name)) for row in rows)
         self._name = min(max(names, default=0), _LONGEST_NAME)
@@ -311,7 +314,6 @@ class ModelsScreen(WorkbenchScreen):
 
     @work(exclusive=True, group="stock")
     async def refill(self, chosen: str = "") -> None:
-        """List the models again; the cursor goes to `chosen`."""
         try:
             rows = await asyncio.to_thread(
                 lambda: take_stock(self.bench.workspace, self.bench.config())
@@ -379,7 +381,8 @@ class ModelsScreen(WorkbenchScreen):
 
         row = self.query_one(ModelsList).chosen
         pulled = row is not None and row.state in (ModelState.AVAILABLE, ModelState.UNFINISHED)
-        self._ask(pull_form(row if pulled else None), go)
+        own = self.bench.workspace.models.parent / OWN
+        self._ask(pull_form(row if pulled else None, own), go)
 
     def action_add(self) -> None:
         self._ask(add_form(), partial(self._install, _("Add {path}"), add_model))
@@ -471,7 +474,6 @@ class ModelsScreen(WorkbenchScreen):
         self.app.push_screen(form, agreed)
 
     def _start(self, job: Job) -> None:
-        """Start a job, and show it with the running ones."""
         self._jobs = [known for known in self._jobs if known.state is JobState.RUNNING]
         for view in self.query(JobView):
             if view.job not in self._jobs:

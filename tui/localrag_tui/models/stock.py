@@ -1,6 +1,6 @@
 """All models: installed, damaged, half pulled, to be pulled, named by the settings."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -20,23 +20,15 @@ if TYPE_CHECKING:
 
 
 class MemoryUsage(NamedTuple):
-    """Bytes of memory.
+    """Bytes of memory."""
 
-    Attributes:
-        loaded: used by the answering process and its children; 0 for none.
-    """
-
-    loaded: int
+    loaded: int  # used by the answering process and its children; 0 for none
     total: int
     free: int
 
 
 def measure(pid: int) -> MemoryUsage:
-    """Measure memory; takes a few milliseconds.
-
-    Args:
-        pid: the answering process; 0 for none.
-    """
+    """Measure memory; takes a few milliseconds. `pid`: the answering process; 0 for none."""
     import psutil
 
     machine = psutil.virtual_memory()
@@ -68,36 +60,23 @@ class ModelState(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class ModelRow:
-    """A model in the list.
-
-    Attributes:
-        kind: ``chat``, ``embedder`` or ``reranker``; "" if unknown.
-        size: bytes on disk or to fetch; 0 if unknown.
-        context: tokens it was trained for; 0 if unknown.
-        used_as: the setting with its name; "" for none.
-        memory: approximate bytes in memory; 0 if unknown.
-        lines: further remarks: its use, or its problem.
-    """
+    """A model in the list."""
 
     name: str
     state: ModelState
-    kind: str = ""
-    size: int = 0
-    context: int = 0
+    kind: str = ""  # ``chat``, ``embedder`` or ``reranker``; "" if unknown
+    size: int = 0  # bytes on disk or to fetch; 0 if unknown
+    context: int = 0  # tokens it was trained for; 0 if unknown
     licence: str = ""
-    used_as: str = ""
+    used_as: str = ""  # the setting with its name; "" for none
     fetched: int = 0
-    memory: int = 0
+    memory: int = 0  # approximate bytes in memory; 0 if unknown
     source: str = ""
-    lines: tuple[str, ...] = ()
+    lines: tuple[str, ...] = ()  # further remarks: its use, or its problem
 
 
 def take_stock(workspace: Workspace, config: Config) -> list[ModelRow]:
-    """List all models, installed ones first, models to pull last.
-
-    Raises:
-        OSError: the folder of the models cannot be read.
-    """
+    """List all models, installed ones first, models to pull last. Raises `OSError`."""
     from localrag_models.catalogue import catalogue
     from localrag_models.store import ModelStore
 
@@ -107,13 +86,30 @@ def take_stock(workspace: Workspace, config: Config) -> list[ModelRow]:
     rows += _damaged(store)
     unfinished = store.unfinished()
     there = {row.name for row in rows}
-    known = {name: entry for name, entry in catalogue().items() if name not in there}
+    entries = catalogue(store.own_catalogue)
+    known = {name: entry for name, entry in entries.items() if name not in there}
     rows += [_named(name, used) for name in used if name not in there and name not in known]
     for name, fetched in unfinished.items():
         if name not in known and name not in there:
             rows.append(ModelRow(name, ModelState.UNFINISHED, fetched=fetched))
     rows += [_available(entry, used, unfinished.get(name, 0)) for name, entry in known.items()]
-    return rows
+    return [_placed(row, workspace, config) if row.used_as else row for row in rows]
+
+
+def _placed(row: ModelRow, workspace: Workspace, config: Config) -> ModelRow:
+    """The row of a model in use, with its place and the graphics processors."""
+    from localrag.corpus.inference import placement
+
+    facts = [
+        told
+        for _setting, model, told in placement.placement_facts(workspace, config)
+        if model == row.name
+    ]
+    if facts and row.kind == "chat":
+        facts += placement.speed_facts(workspace, config)
+    if facts:
+        facts += placement.gpu_facts()
+    return replace(row, lines=(*row.lines, *map(str, facts)))
 
 
 def _installed(model: "InstalledModel", used: dict[str, str]) -> ModelRow:

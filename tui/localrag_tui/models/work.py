@@ -1,7 +1,4 @@
-"""Work on models; only `pull_model` uses the network.
-
-`remove_model` runs in a thread, all others in a process of their own.
-"""
+"""Work on models, in a process of its own (`remove_model`: a thread); `pull_model` downloads."""
 
 import os
 import time
@@ -29,7 +26,6 @@ Tell = Callable[[object], None]
 
 @contextmanager
 def _models(workspace: Workspace) -> "Iterator[ModelStore]":
-    """The models of a workspace; errors become errors of localrag."""
     from localrag.corpus.inference.opening import named
     from localrag_models.store import ModelStore
 
@@ -43,7 +39,7 @@ def _installed(model: "InstalledModel") -> JobOutcome:
 
 
 def pull_model(tell: Tell, workspace: Workspace, wanted: str, endpoint: str) -> JobOutcome:
-    """Fetch a model, as ``localrag models pull``; go on where a stopped pull has ended."""
+    """Fetch a model, as ``localrag models pull``; continue a stopped pull."""
     from localrag_models.hub import Hub, pull
 
     with _models(workspace) as store:
@@ -94,11 +90,7 @@ def verify_models(tell: Tell, workspace: Workspace, names: Sequence[str]) -> Job
 
 
 def remove_model(workspace: Workspace, name: str) -> None:
-    """Remove a model, or the rest of a stopped pull.
-
-    Raises:
-        LocalragError: it cannot be removed.
-    """
+    """Remove a model, or the rest of a stopped pull. Raises `LocalragError`."""
     with _models(workspace) as store:
         store.remove(name)
 
@@ -121,11 +113,7 @@ _OTHER = "The bakery sells bread with walnuts; パン屋は胡桃入りのパン
 def try_model(
     tell: Tell, workspace: Workspace, name: str, kind: str, config: Config, question: str
 ) -> JobOutcome:
-    """Load a model and test it.
-
-    Raises:
-        ModelUnusable: it cannot be used; the error names the cure.
-    """
+    """Load a model and test it. Raises `ModelUnusable` if it cannot be used."""
     from localrag.corpus.inference.opening import named
 
     tell(_("loading …"))

@@ -28,7 +28,7 @@ from localrag.language import N_, _
 from localrag.text.facts import Fact, FactKind
 from localrag.text.harmless import harmless, one_line
 from localrag.text.progress import Progress
-from localrag_tui.runs.rows import AnswerDialogue, Cells, RowList, RowPlace
+from localrag_tui.runs.rows import AnswerDialogue, RowCells, RowList, RowPlace
 from localrag_tui.runs.work import (
     EntryHalted,
     EntryStep,
@@ -125,30 +125,22 @@ _HEADING = 16
 
 
 @dataclass(frozen=True, slots=True)
-class Shown:
-    """The contents of a report.
-
-    Attributes:
-        sections: its text, in the language in use.
-    """
+class ShownReport:
+    """The contents of a report."""
 
     files: tuple[Path, ...]
     bars: tuple[Bar, ...]
-    sections: "tuple[ReportSection, ...]"
+    sections: "tuple[ReportSection, ...]"  # its text, in the language in use
 
 
-def read(folder: Path) -> Shown:
-    """Read the report of a finished evaluation; takes a second with many answers.
-
-    Raises:
-        LocalragError: it cannot be read.
-    """
+def read(folder: Path) -> ShownReport:
+    """Read the report of a finished evaluation; takes a second with many answers."""
     from localrag.evaluation import report
 
     found = report.read(folder)
     files = (folder / name for name in (report.MARKDOWN, report.JSON, report.PLOT))
     bars = (Bar(one.name, one.score, one.published) for one in found.figures.entries)
-    return Shown(tuple(filter(Path.exists, files)), tuple(bars), tuple(found.sections()))
+    return ShownReport(tuple(filter(Path.exists, files)), tuple(bars), tuple(found.sections()))
 
 
 class ReportView(VerticalScroll):
@@ -156,13 +148,12 @@ class ReportView(VerticalScroll):
 
     def __init__(self, *, id: str) -> None:  # noqa: A002 - as every widget has it
         super().__init__(id=id)
-        self._report: Shown | None = None
+        self._report: ShownReport | None = None
 
-    async def show(self, report: Shown | LocalragError | None) -> None:
-        """Show a report, or the error of reading it; None before it is written."""
+    async def show(self, report: ShownReport | LocalragError | None) -> None:
         await finish(self.remove_children())
-        self._report = report if isinstance(report, Shown) else None
-        if not isinstance(report, Shown):
+        self._report = report if isinstance(report, ShownReport) else None
+        if not isinstance(report, ShownReport):
             words = _("The report is written when the evaluation has finished.")
             await self.mount(Static(content(str(report or words)), classes="words"))
             return
@@ -180,8 +171,8 @@ class ReportView(VerticalScroll):
                 place.update(plot(self._report.bars, width))
 
 
-def _widgets(report: Shown) -> Iterator[Widget]:
-    from localrag.evaluation.report.document import Items, ReportText, Table
+def _widgets(report: ShownReport) -> Iterator[Widget]:
+    from localrag.evaluation.report.document import ReportItems, ReportText, Table
 
     for section in report.sections:
         yield Static(content(section.title), classes="heading")
@@ -191,14 +182,14 @@ def _widgets(report: Shown) -> Iterator[Widget]:
                     yield _table(block)
                 case ReportText():
                     yield Static(content(block.text), classes="words")
-                case Items():
+                case ReportItems():
                     yield from (Static(content(text), classes="words") for text in block.texts)
                 case _:
                     pass
     yield Static(content(_files(report)), classes="files")
 
 
-def _files(report: Shown) -> str:
+def _files(report: ShownReport) -> str:
     return "\n".join(map(str, report.files))
 
 
@@ -233,15 +224,11 @@ _AFTER = {
 
 @dataclass
 class Live:
-    """The newest events of a run.
-
-    Attributes:
-        step: the current part; None for a batch.
-    """
+    """The newest events of a run."""
 
     running: bool = False
     stopping: bool = False
-    step: EntryStep | None = None
+    step: EntryStep | None = None  # the current part; None for a batch
     progress: Progress | None = None
     phase: str = _QUESTIONS
     notes: list[str] = field(default_factory=list)
@@ -405,7 +392,7 @@ class RunDetail(Vertical):
         if not self.is_attached:
             return
 
-        async def fetch(places: Sequence[RowPlace]) -> Mapping[RowPlace, Cells]:
+        async def fetch(places: Sequence[RowPlace]) -> Mapping[RowPlace, RowCells]:
             return await to_thread(_cells, self._runs, line, places)
 
         self.query_one("#answers", RowList).show(answered, fetch, anew=anew)
@@ -418,7 +405,7 @@ class RunDetail(Vertical):
         wanted = (line.key, line.finished if line.state is RunState.FINISHED else "")
         if line.folder is None or wanted == self._report:
             return
-        report: Shown | LocalragError | None = None
+        report: ShownReport | LocalragError | None = None
         if wanted[1]:
             try:
                 report = await to_thread(read, line.folder)
@@ -511,13 +498,13 @@ def _places(runs: Runs, line: RunLine) -> Places:
     return answered, failed
 
 
-def _cells(runs: Runs, line: RunLine, places: Sequence[RowPlace]) -> dict[RowPlace, Cells]:
+def _cells(runs: Runs, line: RunLine, places: Sequence[RowPlace]) -> dict[RowPlace, RowCells]:
     return dict(_read_cells(runs, line, places))
 
 
 def _read_cells(
     runs: Runs, line: RunLine, places: Sequence[RowPlace]
-) -> Iterator[tuple[RowPlace, Cells]]:
+) -> Iterator[tuple[RowPlace, RowCells]]:
     several = len(line.parts) > 1
     books: dict[int, WrittenRows] = {}
     for place in places:
@@ -527,7 +514,7 @@ def _read_cells(
                 books[place.part] = runs.book(part.path)
             row = books[place.part].row(place.number)
         except (OSError, LookupError, ValueError):
-            yield place, Cells(str(place.number), "", "", _("cannot be read any more"))
+            yield place, RowCells(str(place.number), "", "", _("cannot be read any more"))
             continue
         text = _text(row)
         if several:
@@ -535,7 +522,7 @@ def _read_cells(
         status = str((row.get("error") or row).get("type" if row.get("error") else "status", ""))
         yield (
             place,
-            Cells(
+            RowCells(
                 str(place.number),
                 one_line(str(row.get("id") or "")),
                 called(status, _OUTCOMES),

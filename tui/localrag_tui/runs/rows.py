@@ -20,13 +20,14 @@ from textual.strip import Strip
 from textual.widgets import OptionList
 from textual.widgets.option_list import Option
 
-from localrag.answer import wording
-from localrag.answer.types import Citation, Claim, Status
-from localrag.answer.wording import FAILURES, STATUSES
+from localrag.answer.types import Citation
+from localrag.answer.wording import FAILURES
 from localrag.errors import LocalragError
 from localrag.language import N_, _
-from localrag.text.facts import told
+from localrag.page.answer import label
+from localrag.page.blocks import BlockRole, Items
 from localrag.text.harmless import harmless, one_line
+from localrag_tui.blocks import pieces_of
 from localrag_tui.screen import Dialogue
 from localrag_tui.search.filters import facet_title, value_title
 from localrag_tui.shell.paragraph import BrokenText, Paragraph
@@ -48,7 +49,7 @@ class RowPlace(NamedTuple):
     number: int
 
 
-class Cells(NamedTuple):
+class RowCells(NamedTuple):
     """The harmless text of a row."""
 
     number: str
@@ -57,7 +58,7 @@ class Cells(NamedTuple):
     text: str
 
 
-Fetch = Callable[[Sequence[RowPlace]], Awaitable[Mapping[RowPlace, Cells]]]
+Fetch = Callable[[Sequence[RowPlace]], Awaitable[Mapping[RowPlace, RowCells]]]
 
 
 class RowList(ScrollView, can_focus=True):
@@ -87,20 +88,14 @@ class RowList(ScrollView, can_focus=True):
         super().__init__(id=id)
         self._nothing = nothing
         self._places: Sequence[RowPlace] = ()
-        self._cells: dict[RowPlace, Cells] = {}
+        self._cells: dict[RowPlace, RowCells] = {}
         self._fetch: Fetch | None = None
         self._wanted = -1
         # Cells of ids and outcomes, as read so far.
         self._widths = (0, 0)
 
     def show(self, places: Sequence[RowPlace], fetch: Fetch, *, anew: bool) -> None:
-        """Show rows.
-
-        Args:
-            places: in order.
-            fetch: reads some of them, without the unreadable ones.
-            anew: whether they replace the earlier ones; otherwise some were added.
-        """
+        """Show rows. `anew`: whether they replace the earlier ones; otherwise some were added."""
         self._fetch = fetch
         if anew or len(places) < len(self._places):
             self._cells.clear()
@@ -122,7 +117,7 @@ class RowList(ScrollView, can_focus=True):
         cells = self._cells.get(place)
         if cells is None:
             self._want(index)
-            cells = Cells(str(place.number), "", "", "…")
+            cells = RowCells(str(place.number), "", "", "…")
         ids, outcomes = self._widths
         head = f" {cells.number:>6}  {set_cell_size(cells.id, ids)}{'  ' if ids else ''}"
         kind = f"{set_cell_size(cells.outcome, outcomes)}  "
@@ -135,7 +130,6 @@ class RowList(ScrollView, can_focus=True):
         )
 
     def watch_cursor(self) -> None:
-        """Keep the cursor in view."""
         self.scroll_to_region(
             Region(0, self.cursor, 1, 1), animate=False, immediate=True, force=True
         )
@@ -190,9 +184,6 @@ class RowList(ScrollView, can_focus=True):
             ),
         )
         self.refresh()
-
-
-_STATUS_STYLES = {"supported": "$text-success", "quoted": "$text-accent"}
 
 
 class AnswerDialogue(Dialogue):
@@ -264,22 +255,18 @@ class AnswerDialogue(Dialogue):
 
 
 def _parts(row: "WrittenRow") -> Iterator[Content]:
+    from localrag.ops.batch.document import row_blocks
     from localrag.ops.batch.options import as_called
     from localrag.ops.batch.rows import FailedRow
 
     parts = [_("row {n}").format(n=row.row), _("id {id}").format(id=row.id) if row.id else ""]
     name = " · ".join(filter(None, parts))
+    failed = ""
     if isinstance(row, FailedRow):
-        state = (f"{_('failed')}: {called(row.error.type, FAILURES)}", "$text-error")
-    else:
-        state = (called(row.status, STATUSES), _STATUS_STYLES.get(row.status, ""))
-    yield Content.assemble((one_line(name), "$foreground-muted"), "  ", state)
-    if not isinstance(row, FailedRow) and row.absent:
-        yield Content.assemble(
-            (_("not in this corpus"), "$text-error"), content(f"  {'、'.join(row.absent)}")
-        )
+        failed = f"  {_('failed')}: {called(row.error.type, FAILURES)}"
+    yield Content.assemble((one_line(name), "$foreground-muted"), (failed, "$text-error"))
     question = _("This row could not be read.") if row.question is None else row.question
-    options = (f"\n  {label}  {text}" for label, text in as_called(row.options, row.labels))
+    options = (f"\n  {letter}  {text}" for letter, text in as_called(row.options, row.labels))
     yield content(question + "".join(options), "bold")
     if isinstance(row, FailedRow):
         cure = (harmless(f"\n{row.error.cure}".rstrip()), "$foreground-muted")
@@ -289,37 +276,13 @@ def _parts(row: "WrittenRow") -> Iterator[Content]:
         wanted = (f"{facet_title(one.key)} {value_title(one)}" for one in row.where)
         only = _("only: {values}").format(values=_(", ").join(wanted))
         yield Content.styled(only, "$foreground-muted")
-    if row.quotations:
-        quoted = (
-            f"\n  {one_line(one.label)}{_provenance(one)}\n    {flat(one.quote)}"
-            for one in row.quotations
-        )
-        yield content("".join((wording.instead(), *quoted)))
-        yield content(wording.by_unsupported_model(), "$text-warning")
-    if row.label:
-        label = row.choice or row.label
-        yield content(_("Choice: {label}").format(label=label), "bold $text-primary")
-    if row.claims:
-        yield Content("\n").join(line for claim in row.claims for line in _claim(claim))
-    elif row.answer and row.status is not Status.QUOTED:
-        # An answer of quotations only is below, each with its place.
-        yield content(row.answer)
-    if row.doubt:
-        yield content(told(row.doubt), "$text-warning")
-    if row.nearest and row.status in (Status.NOT_FOUND, Status.UNSUPPORTED):
-        lines = (f"\n  {one_line(one.label)}  {one_line(one.beginning)}" for one in row.nearest)
-        yield content("".join((wording.nearest(row.status), *lines)), "$foreground-muted")
-
-
-def _claim(claim: Claim) -> Iterator[Content]:
-    """A claim, and below it its mismatches."""
-    numbers = "".join(f"[{number}]" for number in claim.citations)
-    yield content(f"{claim.text} {numbers}".rstrip())
-    if claim.moved:
-        yield content(f"  {wording.moved()}", "$foreground-muted")
-    for one in claim.mismatches:
-        words = wording.mismatch(one.kind, one.written, claim.text)
-        yield content(f"  {words}", "$text-warning")
+    # The citations are a list of their own.
+    blocks = (
+        block
+        for block in row_blocks(row, label)
+        if not (isinstance(block, Items) and block.role is BlockRole.CITATIONS)
+    )
+    yield from (piece.content for piece in pieces_of(blocks, None))
 
 
 def _option(number: int, citation: Citation) -> Option:

@@ -111,7 +111,6 @@ class RunsScreen(WorkbenchScreen):
 
     @work(exclusive=True, group="look")
     async def look(self) -> None:
-        """Read the runs and show them."""
         self._stale, self._looking = False, True
         try:
             lines = await to_thread(self._runs.lines)
@@ -163,7 +162,6 @@ class RunsScreen(WorkbenchScreen):
         self._go_on(retry_failed=True)
 
     async def action_stop(self) -> None:
-        """Stop the run; its answers are kept."""
         line = self._chosen
         if line is None:
             return
@@ -277,7 +275,6 @@ class RunsScreen(WorkbenchScreen):
         self._changed = True
 
     def _repaint(self) -> None:
-        """Show running work, and the progress of the chosen run."""
         if not self._changed or not self.is_current:
             return
         self._changed = False
@@ -287,7 +284,6 @@ class RunsScreen(WorkbenchScreen):
             self.query_one(RunDetail).refresh_head(self._live.get(line.key, Live()))
 
     def _show_under_way(self) -> None:
-        """Show running work missing from list and detail."""
         told = "\n".join(self._under_way())
         place = self.query_one("#under-way", Paragraph)
         place.show(Content(told))

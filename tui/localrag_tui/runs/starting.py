@@ -52,13 +52,10 @@ Wrong = tuple[str, LocalragError]
 
 @dataclass(frozen=True, slots=True)
 class RunChoices:
-    """The choices for a run.
-
-    Attributes:
-        methods: by name: description, then requirements, a sentence each.
-    """
+    """The choices for a run."""
 
     corpora: tuple[str, ...] = ()
+    # by name: description, then requirements, a sentence each
     methods: dict[str, tuple[str, ...]] = field(default_factory=dict)
     models: tuple[str, ...] = ()
     datasets: dict[str, tuple[str, ...]] = field(default_factory=dict)
@@ -104,11 +101,7 @@ def _about(method: "Method") -> tuple[str, ...]:
 
 
 class RunForm(Dialogue):
-    """Returns a checked order; until then typed text stays.
-
-    Attributes:
-        job: the estimate; only this dialogue announces its end.
-    """
+    """Returns a checked order; until then typed text stays. Only it announces its estimate."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("ctrl+t", "estimate", N_("Estimate"), id="form.estimate"),
@@ -147,15 +140,7 @@ class RunForm(Dialogue):
 
     @abstractmethod
     def check(self, order: Order, *, starts: bool) -> Order | Wrong:
-        """Check an order, in a thread.
-
-        Args:
-            order: the order.
-            starts: whether it starts now; otherwise it is only estimated.
-
-        Returns:
-            The order with full paths; or a wrong field and its error.
-        """
+        """Check an order, in a thread; returns it with full paths, or a wrong field."""
 
     @abstractmethod
     def estimate(self, order: Order) -> Job:
@@ -202,7 +187,6 @@ class RunForm(Dialogue):
         return self.query_one(f"#{name}", Input).value.strip()
 
     def fill(self, name: str, values: Iterable[str]) -> None:
-        """Offer values in a field; its choice stays."""
         select: Select[str] = self.query_one(f"#{name}", Select)
         now = str(select.value)
         offered = list(dict.fromkeys(values))
@@ -225,7 +209,6 @@ class RunForm(Dialogue):
         self.offer(await to_thread(_look_up, self.bench.workspace, self.bench.config()))
 
     async def _checked(self, *, starts: bool) -> Order | None:
-        """The order, or None after showing an error at its field."""
         for one in self.query(Field):
             one.tell(None)
         order = self.order()
@@ -318,7 +301,6 @@ class BatchDialogue(RunForm):
         )
 
     def check(self, order: Order, *, starts: bool) -> Order | Wrong:
-        """Check that the questions are readable, and that earlier answers fit."""
         from localrag.corpus.config import load
         from localrag.ops.batch.folder import BatchFolder
         from localrag.ops.batch.origin import origin_of
@@ -418,7 +400,6 @@ class EvaluationDialogue(RunForm):
             self.field("methods").explain("\n".join(about))
 
     def offer(self, there: RunChoices) -> None:
-        """Offer datasets at hand, corpora, methods and models."""
         self._there = there
         self.fill("dataset", ["", *(name for name, splits in there.datasets.items() if splits)])
         self.fill("corpus", ["", *there.corpora])
@@ -484,7 +465,6 @@ _row = partial(Field, beside=True)
 
 
 def _entry(name: str, widest: int, about: str = "") -> Content:
-    """A name and the beginning of its description; the full text is below the list."""
     if not about:
         return Content(one_line(name))
     beside = (f"  {about}", "$foreground-muted")

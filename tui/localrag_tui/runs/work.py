@@ -27,18 +27,14 @@ Tell = Callable[[object], None]
 
 @dataclass(frozen=True)
 class BatchOrder:
-    """A batch.
-
-    Attributes:
-        concurrency: questions at the same time; 0 for the setting.
-    """
+    """A batch."""
 
     home: Path
     corpus: str
     overrides: Mapping[str, object]
     questions: Path
     out: Path
-    concurrency: int = 0
+    concurrency: int = 0  # questions at the same time; 0 for the setting
     retry_failed: bool = False
 
     @property
@@ -50,30 +46,20 @@ class BatchOrder:
 
 @dataclass(frozen=True)
 class EvaluationOrder:
-    """An evaluation.
-
-    Attributes:
-        dataset: a name, or the path of a file of questions.
-        split: "" for the first one at hand.
-        corpus: "" for the corpus of the dataset, else of the overrides.
-        models: chat models; empty for the setting.
-        stages: orders of stages; empty for the setting.
-        limit: questions, from the first; 0 for all.
-        run: its name; "" for the run with the same questions, else the time.
-    """
+    """An evaluation."""
 
     home: Path
     overrides: Mapping[str, object]
-    dataset: str
+    dataset: str  # a name, or the path of a file of questions
     methods: tuple[str, ...]
-    split: str = ""
-    corpus: str = ""
-    models: tuple[str, ...] = ()
-    stages: tuple[str, ...] = ()
+    split: str = ""  # "" for the first one at hand
+    corpus: str = ""  # "" for the corpus of the dataset, else of the overrides
+    models: tuple[str, ...] = ()  # chat models; empty for the setting
+    stages: tuple[str, ...] = ()  # orders of stages; empty for the setting
     judge: str = ""
     orders: int = 1
-    limit: int = 0
-    run: str = ""
+    limit: int = 0  # questions, from the first; 0 for all
+    run: str = ""  # its name; "" for the run with the same questions, else the time
     folder: str = ""
     retry_failed: bool = False
 
@@ -94,18 +80,12 @@ class FolderMade:
 
 @dataclass(frozen=True, slots=True)
 class EntryStep:
-    """A part of an evaluation begins.
-
-    Attributes:
-        order: of the options, from 0.
-        judge: the judging model; "" while questions are asked.
-        place, of: number of the part, and of all parts.
-    """
+    """A part of an evaluation begins."""
 
     name: str
-    order: int
-    judge: str
-    place: int
+    order: int  # of the options, from 0
+    judge: str  # the judging model; "" while questions are asked
+    place: int  # place, of: number of the part, and of all parts
     of: int
 
 
@@ -130,7 +110,7 @@ def batch(tell: Tell, order: BatchOrder) -> JobOutcome:
     from localrag.ops.batch import run
 
     workspace, config = _place(order)
-    with _Told(tell) as told:
+    with _RunLog(tell) as told:
         report: BatchReport = run(
             workspace,
             order.corpus,
@@ -152,7 +132,7 @@ def estimate(tell: Tell, order: BatchOrder) -> "BatchEstimate":
     from localrag.ops.batch import estimate
 
     workspace, config = _place(order)
-    with _Told(tell) as told:
+    with _RunLog(tell) as told:
         return estimate(
             workspace,
             order.corpus,
@@ -181,7 +161,7 @@ def evaluation(tell: Tell, order: EvaluationOrder) -> JobOutcome:
             tell(FolderMade(str(next(folders))))
         told(event)
 
-    with _Told(tell) as told:
+    with _RunLog(tell) as told:
         finished = evaluate(asks, run=order.run, retry_failed=order.retry_failed, on_event=listen)
     tell(FolderMade(str(finished.folder)))
     asked = _("{n} asked now; the report is written").format(n=f"{finished.asked:,}")
@@ -245,11 +225,8 @@ def _place(order: BatchOrder) -> tuple[Workspace, Config]:
 _PACKAGES = "localrag", "localrag_models", "localrag_indexes"
 
 
-class _Told(logging.Handler):
-    """Passes events and warnings of a run to the screen, no more than can be read.
-
-    The rows are read from the file of answers.
-    """
+class _RunLog(logging.Handler):
+    """Passes events and warnings of a run to the screen, no more than can be read."""
 
     def __init__(self, tell: Tell) -> None:
         super().__init__(logging.WARNING)
@@ -269,8 +246,7 @@ class _Told(logging.Handler):
         self._tell(Warned(record.getMessage()))
 
     def __call__(self, event: object) -> None:
-        """Pass on an event of a batch or an evaluation."""
-        from localrag.evaluation.types import Asking, Halted, Judging
+        from localrag.evaluation.types import Asking, Judging, NotMeasured
 
         match event:
             case Progress():
@@ -281,7 +257,7 @@ class _Told(logging.Handler):
                 self._tell(EntryStep(name, order, "", place, batches))
             case Judging(name, judge, place, entries):
                 self._tell(EntryStep(name, 0, judge, place, entries))
-            case Halted(name, cause, cure):
+            case NotMeasured(name, cause, cure):
                 self._tell(EntryHalted(name, cause, cure))
             case _:
                 pass
@@ -312,43 +288,30 @@ _STYLES = {
 
 @dataclass(frozen=True, slots=True)
 class RunPart:
-    """A file of answers: of a batch, or of one order of an entry of an evaluation.
+    """A file of answers: of a batch, or of one order of an entry of an evaluation."""
 
-    Attributes:
-        name: of the entry; "" for a batch.
-        order: of the options, from 0.
-        done, failed: questions with an answer, and with an error.
-        tally: rows by status or type of error.
-    """
-
-    name: str
-    order: int
+    name: str  # of the entry; "" for a batch
+    order: int  # of the options, from 0
     path: Path
     total: int
-    done: int
+    done: int  # done, failed: questions with an answer, and with an error
     failed: int
-    tally: Mapping[str, int]
+    tally: Mapping[str, int]  # rows by status or type of error
     stopped: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class RunLine:
-    """A run.
+    """A run."""
 
-    Attributes:
-        key: file of answers, folder of an evaluation, or note.
-        started, finished: ISO date and time (UTC); "" if unknown.
-        order: to resume it; None if unknown.
-    """
-
-    key: str
+    key: str  # file of answers, folder of an evaluation, or note
     name: str
     about: str
     state: RunState
-    started: str = ""
+    started: str = ""  # started, finished: ISO date and time (UTC); "" if unknown
     finished: str = ""
     parts: tuple[RunPart, ...] = ()
-    order: BatchOrder | EvaluationOrder | None = None
+    order: BatchOrder | EvaluationOrder | None = None  # to resume it; None if unknown
     cause: str = ""
     cure: str = ""
     known: "KnownBatch | None" = None
@@ -356,7 +319,6 @@ class RunLine:
 
     @property
     def done(self) -> int:
-        """Questions with an answer or an error; each order counts."""
         return sum(part.done for part in self.parts)
 
     @property
@@ -369,7 +331,6 @@ class RunLine:
 
     @property
     def tally(self) -> dict[str, int]:
-        """Questions by status or type of error, most frequent first."""
         found: dict[str, int] = {}
         for part in self.parts:
             for outcome, n in part.tally.items():
@@ -379,14 +340,10 @@ class RunLine:
 
 @dataclass
 class Runs:
-    """Reads the runs of a workspace, in a thread; unchanged files are not read again.
-
-    Attributes:
-        overrides: settings of the command line, for started runs, too.
-    """
+    """Reads the runs of a workspace, in a thread; unchanged files are not read again."""
 
     workspace: Workspace
-    overrides: Mapping[str, object]
+    overrides: Mapping[str, object]  # settings of the command line, for started runs, too
     _books: dict[Path, "WrittenRows"] = field(default_factory=dict)
 
     def lines(self) -> list[RunLine]:
@@ -400,11 +357,7 @@ class Runs:
         forget(self.workspace, batch)
 
     def book(self, path: Path) -> "WrittenRows":
-        """A file of answers as it is now.
-
-        Raises:
-            OSError: it cannot be read.
-        """
+        """A file of answers as it is now. Raises `OSError` if it cannot be read."""
         from localrag.ops.batch.rows import WrittenRows
 
         book = self._books.setdefault(path, WrittenRows(path))

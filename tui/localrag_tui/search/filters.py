@@ -66,7 +66,7 @@ TITLES = {
     "kinds": N_("format"),
     "layers": N_("layer"),
     "where": N_("metadata"),
-    "dates": N_("as of"),
+    "dates": N_("in force"),
 }
 """The names of the filters, in the order shown."""
 
@@ -76,36 +76,32 @@ ABOUT = {
     "kinds": N_("Only documents of these kinds are searched"),
     "layers": N_("Only these layers are searched"),
     "where": N_("Only documents with these values are searched"),
-    "dates": N_("Only texts in force at these dates are searched"),
+    "dates": N_("Only texts of these dates of entry into force are searched"),
 }
 """The effect of each filter."""
 
 
 @dataclass(frozen=True, slots=True)
-class Facets:
-    """The values in a corpus.
-
-    Attributes:
-        lacking: labels in the filters missing from the corpus.
-    """
+class CorpusValues:
+    """The values in a corpus."""
 
     law_types: dict[str, int]
     kinds: dict[str, int]
     layers: tuple[str, ...]
     titles: dict[str, str]
-    lacking: frozenset[Label] = frozenset()
+    lacking: frozenset[Label] = frozenset()  # labels in the filters missing from the corpus
 
 
-def facets(store: "CorpusStore", names: "LawNames", filters: Filters = _NONE) -> Facets:
+def facets(store: "CorpusStore", names: "LawNames", filters: Filters = _NONE) -> CorpusValues:
     """The values in a corpus, and the labels missing from it."""
     from collections import Counter
 
-    from localrag.search.indexing.state import LAYERS
+    from localrag.search.units import LAYERS
 
     types = Counter(row.law_type for row in names.rows.values() if row.law_type)
     titles = {law_id: row.title for law_id, row in names.rows.items()}
     lacking = frozenset(label for label in filters.where if not _has(store, label))
-    return Facets(dict(types.most_common()), store.kinds(), LAYERS, titles, lacking)
+    return CorpusValues(dict(types.most_common()), store.kinds(), LAYERS, titles, lacking)
 
 
 def _has(store: "CorpusStore", label: Label) -> bool:
@@ -115,7 +111,7 @@ def _has(store: "CorpusStore", label: Label) -> bool:
         return False
 
 
-def kept(filters: Filters, known: Facets) -> Filters:
+def kept(filters: Filters, known: CorpusValues) -> Filters:
     """The filters without values missing from the corpus."""
     return replace(
         filters,
@@ -127,7 +123,7 @@ def kept(filters: Filters, known: Facets) -> Filters:
     )
 
 
-def in_words(filters: Filters, known: Facets) -> dict[str, str]:
+def in_words(filters: Filters, known: CorpusValues) -> dict[str, str]:
     """The value of each filter in words; "" if it is not set."""
     titles = known.titles
     return {
@@ -176,7 +172,6 @@ class FilterChips(Horizontal, can_focus=True):
         yield from self._chips.values()
 
     def show(self, values: dict[str, str]) -> None:
-        """Show the value of each filter; "" if it is not set."""
         self._values = {facet: value for facet, value in values.items() if value}
         self._write()
 
@@ -206,7 +201,7 @@ class FilterChips(Horizontal, can_focus=True):
 _OFFERED = 30
 
 
-class Choice(Vertical):
+class FilterChoice(Vertical):
     """A field; below it the chosen values, then the values matching its text."""
 
     EXAMPLES: ClassVar[str] = ""
@@ -227,11 +222,7 @@ class Choice(Vertical):
         self._show([])
 
     async def fitting(self, typed: str) -> Sequence[str]:
-        """Values matching the typed text, likeliest first.
-
-        Raises:
-            LocalragError: the corpus cannot be read.
-        """
+        """Values matching the typed text, likeliest first. Raises `LocalragError`."""
         raise NotImplementedError
 
     def named(self, value: str) -> Content:
@@ -277,7 +268,7 @@ class Choice(Vertical):
         offered.display = bool(self._shown)
 
 
-class LawChoice(Choice):
+class LawChoice(FilterChoice):
     """Chooses laws by part of a name; the values are their ids."""
 
     EXAMPLES = N_("金商法, 民法 …")
@@ -299,7 +290,7 @@ class LawChoice(Choice):
         return Content(one_line(self._titles.get(value, value)))
 
 
-class LabelChoice(Choice):
+class LabelChoice(FilterChoice):
     """Chooses labels by part of a value (総務) or ``key=value``."""
 
     EXAMPLES = N_("政令, 総務省, 罰則 …")
@@ -338,7 +329,7 @@ class FilterDialogue(Dialogue):
         Binding("ctrl+x", "clear", N_("No filters"), id="filters.clear", priority=True),
     ]
 
-    def __init__(self, library: Library, known: Facets, filters: Filters) -> None:
+    def __init__(self, library: Library, known: CorpusValues, filters: Filters) -> None:
         super().__init__()
         self._library = library
         self._known = known
@@ -357,7 +348,7 @@ class FilterDialogue(Dialogue):
                 yield widgets.Label(Content(_("Type, format and layer")))
                 yield CheckList(*self._offered(), id="values")
         with Horizontal(id="dates"):
-            yield widgets.Label(Content(_("Texts as of: from")))
+            yield widgets.Label(Content(_("Entry into force: from")))
             yield TextField(
                 filters.date_from, placeholder=_("e.g. 2024-04-01"), id="from", max_length=20
             )
@@ -376,7 +367,6 @@ class FilterDialogue(Dialogue):
     @on(Button.Pressed, "#apply")
     @on(Input.Submitted, "#from, #to")
     def action_apply(self) -> None:
-        """Return the chosen filters, if the dates are valid."""
         try:
             start, end = self._date("from"), self._date("to")
             if start and end and start > end:
@@ -402,7 +392,6 @@ class FilterDialogue(Dialogue):
         self.dismiss(Filters())
 
     def _offered(self) -> Iterator[Selection[str]]:
-        """All choices; each value names its filter, too."""
         known, filters = self._known, self._filters
         for name, count in known.law_types.items():
             label = _label("law_types", kind_name(name), f"{count:,}")

@@ -52,10 +52,7 @@ def short_place(passage: Passage, names: "LawNames") -> str:
 
 
 def fitted(header: str, width: int) -> str:
-    """A header in at most `width` cells.
-
-    First the caption of the article is cut, then the middle of the title, then the number.
-    """
+    """A header in `width` cells: the caption is cut first, then the title, then the number."""
     if cell_len(header) <= width:
         return header
     title, _, rest = header.partition(" ")
@@ -81,7 +78,6 @@ def _cut_inside(title: str, width: int) -> str:
 
 @lru_cache(maxsize=2)
 def _short_titles(names: "LawNames") -> dict[str, str]:
-    """The shortest unique name of each law."""
     short = {law_id: row.title for law_id, row in names.rows.items()}
     for name, law_ids in names.names.items():
         for law_id in law_ids:
@@ -96,19 +92,12 @@ _WINDOW = 240
 
 @dataclass(frozen=True, slots=True)
 class Explained:
-    """Further facts on a hit.
+    """Further facts on a hit."""
 
-    Attributes:
-        text: the best matching part of its passage.
-        marks: matching spans in `text`.
-        place: its headings, outermost first (編・章・節).
-        words: words of the query in its passage and header, as written there.
-    """
-
-    text: str
-    marks: tuple[tuple[int, int], ...]
-    place: tuple[str, ...]
-    words: tuple[str, ...]
+    text: str  # the best matching part of its passage
+    marks: tuple[tuple[int, int], ...]  # matching spans in `text`
+    place: tuple[str, ...]  # its headings, outermost first (編・章・節)
+    words: tuple[str, ...]  # words of the query in its passage and header, as written there
 
 
 def explain(
@@ -162,16 +151,7 @@ _CHARACTERS = 400
 
 
 class HitRow(AdaptiveRow):
-    """A hit in three lines of any width.
-
-    Args:
-        hit: the hit.
-        text: the shown part of its passage.
-        marks: matching spans in `text`.
-        place: its headings, outermost first.
-        ways: how it was found; default: its stage.
-        words: words of the query in it.
-    """
+    """A hit in three lines of any width. `ways`: how it was found; default: its stage."""
 
     HEIGHT: ClassVar[int] = 3
 
@@ -260,7 +240,7 @@ class Results(AdaptiveList):
 
     ROW = HitRow
 
-    class Scrolled(Message):
+    class ListScrolled(Message):
         """Other hits are in view."""
 
     def __init__(self, *, id: str) -> None:  # noqa: A002 - Textual's own
@@ -276,7 +256,6 @@ class Results(AdaptiveList):
         return self.hits[self.highlighted]
 
     def show(self, hits: Sequence[Hit], stages: Sequence[StageRecord] = ()) -> None:
-        """Show other hits, and the stages they were found by."""
         self.hits = tuple(hits)
         self._ways = [found_by(stages, hit.passage.id) for hit in hits]
         self._explained.clear()
@@ -286,20 +265,17 @@ class Results(AdaptiveList):
         self.highlighted = 0 if hits else None
 
     def look_at(self, hit: Hit | None) -> None:
-        """Put the cursor on the passage of a hit, if it is listed."""
         found = (at for at, of in enumerate(self.hits) if hit and of.passage.id == hit.passage.id)
         self.highlighted = next(found, self.highlighted)
 
     @property
     def unexplained(self) -> list[int]:
-        """The hits in view without explanation."""
         first = self.scroll_offset.y // HitRow.HEIGHT
         last = (self.scroll_offset.y + self.size.height) // HitRow.HEIGHT
         shown = range(first, min(last + 1, len(self.hits)))
         return [index for index in shown if index not in self._explained]
 
     def explain(self, explained: Mapping[int, Explained]) -> None:
-        """Add explanations, by place in the list."""
         self._explained.update(explained)
         for index, of in explained.items():
             ways = self._ways[index]
@@ -309,20 +285,14 @@ class Results(AdaptiveList):
     def watch_scroll_y(self, old_value: float, new_value: float) -> None:
         super().watch_scroll_y(old_value, new_value)
         if round(old_value) != round(new_value):
-            self.post_message(self.Scrolled())
+            self.post_message(self.ListScrolled())
 
     def on_resize(self) -> None:
-        self.post_message(self.Scrolled())
+        self.post_message(self.ListScrolled())
 
 
 class StageRow(AdaptiveRow):
-    """Rank, short place and points of a hit.
-
-    Args:
-        hit: the hit.
-        places: short places by passage id.
-        best: the score for 100 points; every stage has its own scale.
-    """
+    """Rank, short place and points of a hit; `best` has 100 points, on its stage's scale."""
 
     def __init__(self, hit: Hit, places: Mapping[str, str], best: float) -> None:
         self._hit = hit
@@ -401,7 +371,7 @@ class StageColumns(Horizontal):
 
         hit: Hit
 
-    class Chosen(Marked):
+    class HitTaken(Marked):
         """Open a passage."""
 
     def __init__(self, *, id: str) -> None:  # noqa: A002 - Textual's own
@@ -415,7 +385,6 @@ class StageColumns(Horizontal):
     async def show(
         self, records: Sequence[StageRecord], places: Mapping[str, str], passage_id: str
     ) -> None:
-        """Show stages, with one passage marked."""
         room = self.query_one(HorizontalScroll)
         had_focus = self.has_focus_within
         with self.app.batch_update():
@@ -427,7 +396,6 @@ class StageColumns(Horizontal):
             self.enter()
 
     def enter(self) -> None:
-        """Put the cursor on the marked passage in the last column."""
         rankings = [*self.query(Ranking)]
         if rankings:
             self._go(len(rankings) - 1)
@@ -458,7 +426,7 @@ class StageColumns(Horizontal):
     def _taken(self, event: OptionList.OptionSelected) -> None:
         event.stop()
         if isinstance(event.option_list, Ranking):
-            self.post_message(self.Chosen(event.option_list.hits[event.option_index]))
+            self.post_message(self.HitTaken(event.option_list.hits[event.option_index]))
 
     def on_resize(self) -> None:
         self._fit()

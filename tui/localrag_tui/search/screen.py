@@ -23,7 +23,14 @@ from localrag.text.facts import Fact
 from localrag.text.harmless import harmless
 from localrag_tui.library import Library
 from localrag_tui.screen import WorkbenchScreen
-from localrag_tui.search.filters import Facets, FilterChips, FilterDialogue, facets, in_words, kept
+from localrag_tui.search.filters import (
+    CorpusValues,
+    FilterChips,
+    FilterDialogue,
+    facets,
+    in_words,
+    kept,
+)
 from localrag_tui.search.results import (
     Results,
     StageColumns,
@@ -50,7 +57,7 @@ if TYPE_CHECKING:
 
 def index_notice(store: "CorpusStore", place: "CorpusPaths") -> str:
     """The problem of the index before a search; "" if it is up to date."""
-    from localrag.search.indexing.state import IndexState, state
+    from localrag.search.units import IndexState, state
 
     found = state(place, store)
     if found is IndexState.FRESH:
@@ -85,7 +92,6 @@ class Guidance(VerticalScroll, can_focus=False):
         )
 
     def nothing(self, filters: Filters) -> None:
-        """Say that nothing was found, and give advice."""
         lines = [
             _("Fewer words, or others for the same thing, find more."),
             _("Enter the name of a law with the number of its article to go there: {key}.").format(
@@ -99,7 +105,6 @@ class Guidance(VerticalScroll, can_focus=False):
         self._say(_("Nothing was found"), lines)
 
     def failure(self, error: LocalragError) -> None:
-        """Show why no search is possible, and the cure."""
         lines = [harmless(cure_of(error))] if error.remedy else []
         if isinstance(error, StoreError):
             lines.insert(0, palette(_("Add documents"), _("Choose the corpus")))
@@ -122,13 +127,13 @@ class FoundView(Vertical):
     """Searches, and shows the hits."""
 
     @dataclass
-    class Looked(Message):
+    class LookedAt(Message):
         """Another hit is under the cursor, or none."""
 
         hit: Hit | None
 
     @dataclass
-    class Opened(Message):
+    class HitOpened(Message):
         """Open a hit."""
 
         hit: Hit
@@ -169,7 +174,6 @@ class FoundView(Vertical):
         await self._searches.want(query)
 
     def notice(self, text: str) -> None:
-        """Show a notice for every search; "" for none."""
         self._notice = text
         self._tell()
 
@@ -178,7 +182,6 @@ class FoundView(Vertical):
         self._guidance.failure(error)
 
     def enter(self) -> None:
-        """Focus the hits, if there are any."""
         if self.shows_stages:
             self._stages.enter()
         elif self._hits:
@@ -235,7 +238,6 @@ class FoundView(Vertical):
         await self._stages.show(records, await self._library().read_names(places), chosen)
 
     async def _explain(self, query: Query) -> None:
-        """Explain the hits in view."""
         # Paint first: a thread slows it down.
         await asyncio.sleep(_PAINTED_AFTER)
         if self._searches.busy:
@@ -264,7 +266,6 @@ class FoundView(Vertical):
         self._tell()
 
     def _tell(self) -> None:
-        """Show the way of the chosen passage, or the notes, and the figures."""
         chosen = self.chosen
         moved = self.shows_stages and chosen
         self._note.set_class(bool(moved), "-journey")
@@ -287,12 +288,12 @@ class FoundView(Vertical):
 
     def _look(self, hit: Hit | None) -> None:
         self.chosen = hit
-        self.post_message(self.Looked(hit))
+        self.post_message(self.LookedAt(hit))
         if self.shows_stages:
             self._tell()
 
-    @on(Results.Scrolled)
-    def _scrolled(self, event: Results.Scrolled) -> None:
+    @on(Results.ListScrolled)
+    def _scrolled(self, event: Results.ListScrolled) -> None:
         event.stop()
         self._ask_for_explanations()
 
@@ -305,17 +306,17 @@ class FoundView(Vertical):
     def _hit_taken(self, event: OptionList.OptionSelected) -> None:
         event.stop()
         if self.chosen is not None:
-            self.post_message(self.Opened(self.chosen))
+            self.post_message(self.HitOpened(self.chosen))
 
     @on(StageColumns.Marked)
     def _hit_marked(self, event: StageColumns.Marked) -> None:
         event.stop()
         self._look(event.hit)
 
-    @on(StageColumns.Chosen)
-    def _hit_chosen(self, event: StageColumns.Chosen) -> None:
+    @on(StageColumns.HitTaken)
+    def _hit_chosen(self, event: StageColumns.HitTaken) -> None:
         event.stop()
-        self.post_message(self.Opened(event.hit))
+        self.post_message(self.HitOpened(event.hit))
 
 
 MAX_CHARACTERS = 1_000
@@ -365,10 +366,7 @@ _REMEMBERED_AFTER = 1.0
 
 
 class SearchScreen(WorkbenchScreen):
-    """A field, the filters, the hits; the source beside or over them.
-
-    Classes: ``-reading`` with the source open, ``-stages`` with the stages.
-    """
+    """A field, filters and hits; the source (``-reading``) beside them; stages (``-stages``)."""
 
     CSS_PATH = sheets("parts", "source", "search")
     MODE: ClassVar[str] = "search"
@@ -389,10 +387,10 @@ class SearchScreen(WorkbenchScreen):
 
     def __init__(self) -> None:
         super().__init__()
-        self._known: Facets | None = None
+        self._known: CorpusValues | None = None
         self._has_hits = False
         self._arrived = True
-        self._searched: tuple[Library, date, Facets, str] | None = None
+        self._searched: tuple[Library, date, CorpusValues, str] | None = None
         self._filters = self.bench.memory.choices.filters
         self._field = SearchField(self.bench.memory.choices.search)
         self._chips = FilterChips()
@@ -547,7 +545,7 @@ class SearchScreen(WorkbenchScreen):
         self._use(Filters(where=event.labels))
         self.action_field()
 
-    @on(FoundView.Looked)
+    @on(FoundView.LookedAt)
     def _looked(self) -> None:
         if (self._found.chosen is not None) is not self._has_hits:
             self._has_hits = not self._has_hits
@@ -557,8 +555,8 @@ class SearchScreen(WorkbenchScreen):
             self._field.focus()
         self._show_beside()
 
-    @on(FoundView.Opened)
-    def _opened_hit(self, event: FoundView.Opened) -> None:
+    @on(FoundView.HitOpened)
+    def _opened_hit(self, event: FoundView.HitOpened) -> None:
         self.post_message(OpenSpot(Spot.of(event.hit.passage)))
 
     @on(OpenSpot)

@@ -71,7 +71,6 @@ class TopBar(Horizontal):
         self._leave()
 
     def on_click(self, event: Click) -> None:
-        """Go to the clicked screen, or to the jobs."""
         id_ = (event.widget.id if event.widget is not None else None) or ""
         if id_.startswith("tab-"):
             self._bench.go(id_.removeprefix("tab-"))
@@ -100,14 +99,10 @@ _HELP, _COMMANDS = "show_help", "command_palette"
 
 
 class KeyShown(NamedTuple):
-    """A key in the bar.
-
-    Attributes:
-        label: its name on a keyboard, and its action.
-    """
+    """A key in the bar."""
 
     key: str
-    label: Content
+    label: Content  # its name on a keyboard, and its action
     enabled: bool
     start: int
 
@@ -117,13 +112,7 @@ class KeyShown(NamedTuple):
 
 
 class KeyBar(Widget):
-    """The keys of the focused part; a click presses one.
-
-    Without room the last keys go, except the key of the help.
-
-    Args:
-        show_commands: whether to show the key of the palette.
-    """
+    """The keys of the focused part; a click presses one. Without room the last go, help stays."""
 
     ALLOW_SELECT = False
 

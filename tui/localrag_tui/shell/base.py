@@ -68,10 +68,7 @@ async def finish(removal: Awaitable[None]) -> None:
 
 
 class SettledScreen(Screen[ScreenResultType]):
-    """A screen laid out for the current size of the terminal.
-
-    Two resize messages under way would cause layouts of both sizes in turn, without end.
-    """
+    """A screen laid out for the current size; two resizes in turn would lay out without end."""
 
     @on(Resize)
     def _leave_out_old_size(self, event: Resize) -> None:
@@ -80,12 +77,7 @@ class SettledScreen(Screen[ScreenResultType]):
 
 
 class BaseScreen(SettledScreen[ScreenResultType]):
-    """Keeps keys pressed while it is made, and takes them once it is ready.
-
-    Attributes:
-        early: those keys and pastes, in order; None once ready.
-        ready: set after the first paint, with all parts there.
-    """
+    """Keeps keys and pastes pressed before the first paint (`early`); takes them once ready."""
 
     def __init__(
         self,
@@ -165,10 +157,7 @@ class BaseApp(App[None]):
         timeout: float | None = None,
         markup: bool = True,
     ) -> None:
-        """Show a message, with line breaks as in the source pane.
-
-        Textual would let a row begin with 、 or 」, and break before Latin letters.
-        """
+        """Show a message with breaks as in the source pane: no row begins with 、 or 」."""
         seconds = self.NOTIFICATION_TIMEOUT if timeout is None else timeout
         self.set_timer(seconds + _GONE_AFTER, self._paint_anew)
         width = min(TOAST_WIDTH, self.size.width) - _AROUND_MESSAGE
@@ -354,11 +343,7 @@ T = TypeVar("T")
 
 
 class Latest(Generic[T]):
-    """Does work for the newest request.
-
-    Args:
-        work: the work; meanwhile `overtaken` shows whether a newer request waits.
-    """
+    """Does work for the newest request; `overtaken` shows whether a newer one waits."""
 
     def __init__(self, work: Callable[[T], Awaitable[None]]) -> None:
         self._work = work
@@ -370,7 +355,6 @@ class Latest(Generic[T]):
         return bool(self._waiting)
 
     async def want(self, wanted: T) -> None:
-        """Do the work, unless a newer request comes first."""
         self._waiting.append(wanted)
         if self.busy:
             return

@@ -35,13 +35,7 @@ _LONGEST = 2_000
 
 
 class TextField(Input):
-    """Textual's own, with harmless text of limited length.
-
-    Args:
-        value: its first text.
-        max_length: in characters; longer text is cut.
-        others: as for `Input`.
-    """
+    """Textual's own, with harmless text, cut at `max_length` characters."""
 
     # A longer line moves nothing: no new layout.
     virtual_size = Reactive(Size(0, 0))
@@ -89,10 +83,7 @@ class PathInput(TextField):
 
 
 def as_path(typed: str) -> Path:
-    """A typed or pasted path, without quotation marks; ``~`` is the home of the user.
-
-    After ``~`` an unknown user is kept.
-    """
+    """A typed or pasted path without quotation marks; ``~`` is home, an unknown user is kept."""
     text = typed.strip()
     if len(text) > 1 and text[0] == text[-1] and text[0] in "'\"":
         text = text[1:-1]
@@ -100,11 +91,7 @@ def as_path(typed: str) -> Path:
 
 
 def as_day(typed: str) -> str:
-    """A day (2020-04-01, 2020年4月1日, 令和二年四月一日) in ISO; "" for none.
-
-    Raises:
-        UsageError: it is no day.
-    """
+    """A day (2020-04-01, 2020年4月1日, 令和二年四月一日) in ISO; "" for none, else UsageError."""
     if not typed.strip():
         return ""
     from localrag.text.dates import read_day
@@ -118,12 +105,7 @@ def as_day(typed: str) -> str:
 
 
 def existing(typed: str) -> Path:
-    """The typed file or folder.
-
-    Raises:
-        UsageError: nothing was typed.
-        NotFoundError: it does not exist.
-    """
+    """The typed file or folder. Raises `UsageError` or `NotFoundError`."""
     if not typed.strip():
         raise UsageError(_("No file or folder is named."))
     path = as_path(typed)
@@ -153,18 +135,7 @@ def completed(typed: str) -> str | None:
 
 
 class Field(Vertical):
-    """A label, a widget, and beneath it a description or an error.
-
-    Args:
-        name: its key among the values of a form, and the id of its widget.
-        label: its label, above the widget.
-        value: its first text.
-        is_path: whether it completes paths.
-        hint: the placeholder.
-        about: the description.
-        beside: whether the label is before the widget, not above.
-        widget: a widget other than a line of text; its id is `name`.
-    """
+    """A label, a widget (by default a line of text), beneath it a description or an error."""
 
     def __init__(
         self,
@@ -218,7 +189,6 @@ class Field(Vertical):
         self._say(".about", text)
 
     def tell(self, error: LocalragError | None) -> None:
-        """Show an error in place of the description; None for no error."""
         self.query_one(".about").display = bool(self._about) and error is None
         self._say(".wrong", f"{error.cause} {cure_of(error)}".rstrip() if error else "")
 
@@ -239,16 +209,8 @@ class WrongField(UsageError):  # noqa: N818 - the name says what is wrong
 class Form(Dialogue):
     """Asks for a few values; returns them as a `dict` by name of the field.
 
-    Args:
-        title: the question.
-        text: information needed for the answer.
-        go: the word on the button.
-        fields: the fields; without fields it is a question of yes or no.
-        check: checks the values, in a thread; its error is shown, a `WrongField` at its field, and
-            the form stays.
-        leave: the word on the other button; "" for "Leave".
-        danger: whether the action cannot be undone.
-        saves: whether the form is long: it scrolls, and Ctrl+S submits it from every field.
+    Without fields it is a question of yes or no. `check` runs in a thread. Its error is shown, a
+    `WrongField` at its field, and the form stays.
     """
 
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -289,7 +251,6 @@ class Form(Dialogue):
             yield Button(Content(self._leave_word), id="leave", compact=True)
 
     def on_mount(self) -> None:
-        """Focus the first field; without fields the safe button."""
         if self._fields:
             self._fields[0].widget.focus()
         else:
@@ -318,7 +279,6 @@ class Form(Dialogue):
         self._submitted()
 
     def complain(self, error: LocalragError) -> None:
-        """Show an error at its field, else at the end of the form."""
         wrong = error.field if isinstance(error, WrongField) else None
         for field in self.query(Field):
             field.tell(error if field.name == wrong else None)
@@ -344,23 +304,11 @@ class Form(Dialogue):
 
 
 Write = Callable[[Path, bool], None]
-"""Writes a file; the second argument allows to replace an existing one.
-
-Raises:
-    FileExistsAlready: it exists, and may not be replaced.
-    LocalragError: it cannot be written.
-"""
+"""Writes a file, and replaces one only if allowed (`FileExistsAlready`)."""
 
 
 async def save(bench: "Workbench", title: str, proposed: Callable[[], Path], write: Write) -> None:
-    """Ask for a file until it is written, or the user leaves.
-
-    Args:
-        bench: the application.
-        title: the question.
-        proposed: returns the first proposal; runs in a thread, as `write`.
-        write: writes the file.
-    """
+    """Ask for a file until it is written, or the user leaves; `proposed` runs in a thread."""
     path = await asyncio.to_thread(proposed)
     written = False
 

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from localrag_tui.app import Workbench
 
 
-class Line(NamedTuple):
+class HelpLine(NamedTuple):
     """An action: its keys, its description, its name in the settings."""
 
     keys: str
@@ -52,7 +52,7 @@ class Help(Dialogue):
         self,
         title: str,
         about: str,
-        sections: Mapping[str, Iterable[Line]],
+        sections: Mapping[str, Iterable[HelpLine]],
         settings: Path,
         *,
         changing_first: bool = False,
@@ -114,21 +114,13 @@ class Help(Dialogue):
 
 def help_on(
     screen: DOMNode,
-    mode: str,
+    mode: str,  # its mode; "" for a dialogue
     active: Mapping[str, ActiveBinding],
     settings: Path,
     *,
     changing_first: bool = False,
 ) -> Help:
-    """The help of a screen or dialogue.
-
-    Args:
-        screen: the screen or dialogue.
-        mode: its mode; "" for a dialogue.
-        active: its keys, described in the language of the interface.
-        settings: the file to change keys in.
-        changing_first: whether to begin with how to change keys.
-    """
+    """The help of a screen or dialogue."""
     app = bench_of(screen)
     groups: dict[str, dict[str, tuple[list[str], str]]] = {
         heading: {} for heading in (_("Where you are"), _("On this screen"), _("Everywhere"))
@@ -150,7 +142,7 @@ def help_on(
                 keys.append(spelled(key))
     sections = {
         heading: [
-            Line(" ".join(keys), description, id_) for id_, (keys, description) in group.items()
+            HelpLine(" ".join(keys), description, id_) for id_, (keys, description) in group.items()
         ]
         for heading, group in groups.items()
     }
@@ -168,7 +160,6 @@ def hints() -> dict[str, str]:
 
 
 def _changing(settings: Path) -> Content:
-    """How to change a key."""
     how = _("Change a key in {path}, from the next start on:").format(path=settings)
     lines = '[tui.keys]\n"app.help" = "f12"'
     return Content.assemble(
@@ -176,12 +167,12 @@ def _changing(settings: Path) -> Content:
     )
 
 
-def _fits(line: Line, words: Iterable[str]) -> bool:
+def _fits(line: HelpLine, words: Iterable[str]) -> bool:
     text = f"{line.keys} {line.description} {line.id}".casefold()
     return all(word in text for word in words)
 
 
-def _row(line: Line, width: int, beside: int) -> Content:
+def _row(line: HelpLine, width: int, beside: int) -> Content:
     keys = line.keys + " " * (width - cell_len(line.keys))
     return Content.assemble(
         (keys, "bold $accent"),
@@ -260,11 +251,7 @@ class Commands(Provider):
 
 
 class Palette(CommandPalette, SettledScreen[None]):
-    """Textual's own, in the language of the interface and the colours of the theme.
-
-    Args:
-        actions: the active keys when it was opened, described in English.
-    """
+    """Textual's own, in the language of the interface and the colours of the theme."""
 
     CSS_PATH = sheets("dialogues")
 

@@ -39,30 +39,22 @@ _SPELLED = {
 
 
 class Shortcut(NamedTuple):
-    """An action with keys.
-
-    Attributes:
-        first: whether it gets a key before a text field.
-    """
+    """An action with keys."""
 
     id: str
     keys: tuple[str, ...]
     description: str
     owners: tuple[type[DOMNode], ...]
-    first: bool
+    first: bool  # whether it gets a key before a text field
 
 
 class Objection(NamedTuple):
-    """A wrong key in the settings, and its cure.
-
-    Attributes:
-        refused: whether the action keeps its default keys.
-    """
+    """A wrong key in the settings, and its cure."""
 
     id: str
     cause: str
     cure: str
-    refused: bool = False
+    refused: bool = False  # whether the action keeps its default keys
 
 
 def spelled(key: str) -> str:
@@ -101,10 +93,7 @@ def usable(keys: str) -> bool:
 
 
 def needed(keys: str, own: Iterable[str]) -> str:
-    """The first of these keys needed by text fields or lists; else "".
-
-    A priority action would take the key from every field.
-    """
+    """The first of these keys needed by text fields or lists, also from a priority action."""
     return next((key for key in keys.split(",") if _is_plain(key) and key not in own), "")
 
 

@@ -43,10 +43,7 @@ T = TypeVar("T")
 
 
 class Valued(Option, Generic[T]):
-    """An option with a value.
-
-    A message may be read after the list has changed: its index is wrong then, its value is not.
-    """
+    """An option with a value; a message's index may be wrong when it is read, its value not."""
 
     def __init__(self, prompt: VisualType, value: T) -> None:
         super().__init__(prompt)
@@ -54,10 +51,7 @@ class Valued(Option, Generic[T]):
 
 
 class CheckList(SelectionList[str]):
-    """A `SelectionList` with empty boxes for unselected options.
-
-    Textual draws a hidden mark there; screen readers, copies and some terminals show it.
-    """
+    """A `SelectionList` with empty boxes; Textual's hidden mark shows in copies and terminals."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("space", "select", N_("Choose"), id="list.choose"),
@@ -106,10 +100,9 @@ class AdaptiveRow(Visual):
 
 
 class AdaptiveList(OptionList):
-    """A list of rows of one kind.
+    """A list of rows of one kind, drawn in half the time: each row has the right width.
 
-    Textual asks styles and layout for every line, and wraps it. Here both are asked once a row, and
-    a row has the right width: the list is drawn in half the time.
+    Textual asks styles and layout for every line, and wraps it. Here both are asked once a row.
     """
 
     ROW: ClassVar[type[AdaptiveRow]]

@@ -107,30 +107,16 @@ def sheets(*names: str) -> list[str | PurePath]:
 
 
 class Look(NamedTuple):
-    """The settings needed for the first paint.
+    """The settings needed for the first paint."""
 
-    Attributes:
-        language, theme: of the settings, else the chosen ones; "" if unknown.
-        mode: the last screen; "" if unknown.
-    """
-
-    language: str
+    language: str  # language, theme: of the settings, else the chosen ones; "" if unknown
     theme: str
-    mode: str
+    mode: str  # the last screen; "" if unknown
     keys: Mapping[str, str]
 
 
 def look(workspace: HasSettings, overrides: Mapping[str, object], choices: Path) -> Look:
-    """Read the settings for the first paint, without unreadable parts.
-
-    Args:
-        workspace: the workspace.
-        overrides: settings of the command line, by dotted key.
-        choices: the file of `Memory`.
-
-    Raises:
-        ConfigError: the settings are no TOML.
-    """
+    """Read the settings for the first paint, without unreadable parts. Raises `ConfigError`."""
     given = {key: value for key, (value, _) in collect(workspace, overrides).items()}
     chosen = _read(choices)
     keys = given.get("tui.keys")

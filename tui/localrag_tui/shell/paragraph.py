@@ -18,10 +18,7 @@ if TYPE_CHECKING:
 
 
 class Paragraph(Static):
-    """Text of any language.
-
-    Textual breaks after every blank, also an ideographic one, and lets a row begin with 、 or 」.
-    """
+    """Text of any language; Textual breaks at ideographic blanks and before 、 or 」."""
 
     def __init__(
         self,

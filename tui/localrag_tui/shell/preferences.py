@@ -38,19 +38,13 @@ def _number(typed: str) -> int:
 
 
 class Preference(NamedTuple):
-    """A setting of this dialogue.
-
-    Attributes:
-        label: its name; a message marked with `N_`, as `about`, `choices` and `empty`.
-        choices: names of its values; empty if it is typed.
-        read: parses the value; raises `UsageError`.
-    """
+    """A setting of this dialogue."""
 
     key: str
-    label: str
+    label: str  # its name; a message marked with `N_`, as `about`, `choices` and `empty`
     about: str = ""
-    choices: Mapping[str, str] = {}
-    read: Callable[[str], str | int] = str
+    choices: Mapping[str, str] = {}  # names of its values; empty if it is typed
+    read: Callable[[str], str | int] = str  # parses the value; raises `UsageError`
     empty: str = ""
 
 
@@ -99,7 +93,6 @@ def use_language(bench: "Workbench", code: str) -> None:
 
 
 def _overruled(bench: "Workbench") -> None:
-    """Show a notice if the settings override the chosen language."""
     if bench.settings.of().language in ("auto", language.in_use()):
         return
     if bench.overrides.get("language"):
@@ -178,11 +171,6 @@ def _write(bench: "Workbench", before: Mapping[str, str], values: Mapping[str, s
 
 
 def _read(values: Mapping[str, str]) -> dict[str, str | int]:
-    """Parse the values.
-
-    Raises:
-        WrongField: a value is invalid.
-    """
     read: dict[str, str | int] = {}
     for preference in PREFERENCES:
         try:
@@ -193,7 +181,6 @@ def _read(values: Mapping[str, str]) -> dict[str, str | int]:
 
 
 def _go_by(bench: "Workbench", before: Mapping[str, str], values: Mapping[str, str | int]) -> None:
-    """Apply the changes; they replace earlier choices."""
     changed = {key: str(value) for key, value in values.items() if str(value) != before[key]}
     if "chat.model" in changed:
         bench.memory.remember(model=None)

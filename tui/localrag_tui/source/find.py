@@ -142,6 +142,6 @@ class FindBar(Horizontal):
         count = ""
         if self.query_one(Input).value.strip():
             at = 0 if self.current is None else self.current + 1
-            count = f"{at:,} / {len(self.found):,}" if self.found else _("not found")
+            count = f"{at:,} / {len(self.found):,}" if self.found else _("no match")
         self.query_one("#find-count", Static).update(Content(count))
         self.post_message(self.Moved())

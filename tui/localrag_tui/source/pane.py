@@ -40,7 +40,7 @@ from localrag_tui.source.sheet import (
     wording_of,
 )
 from localrag_tui.source.ties import Tie, Ties, counts, ties_of
-from localrag_tui.spot import History, Spot
+from localrag_tui.spot import Spot, VisitHistory
 
 if TYPE_CHECKING:
     from localrag.corpus.browsing import Stand
@@ -109,7 +109,7 @@ class SourcePane(Widget):
         self._notice = Paragraph(id="source-notice")
         self._counts = Static(id="source-counts")
         self._opened: Library | None = library
-        self._history = History()
+        self._history = VisitHistory()
         self._links: dict[tuple[int, int], TextLink] = {}
         self._known_links: dict[str, tuple[TextLink, ...]] = {}
         self._unit: Stand | None = None
@@ -166,7 +166,7 @@ class SourcePane(Widget):
         except LocalragError as error:
             complaint = error
         # Places in another state differ.
-        self._history = History()
+        self._history = VisitHistory()
         await self._show(spot, top, library=library)
         if complaint is not None:
             self._complain(complaint)
@@ -177,7 +177,7 @@ class SourcePane(Widget):
         self._opening += 1
         if self._finder.is_open:
             self._finder.action_close()
-        self._history, self._links, self._known_links = History(), {}, {}
+        self._history, self._links, self._known_links = VisitHistory(), {}, {}
         self._unit = self.spot = self.provision = None
         self.page.clear()
         self._head.clear()

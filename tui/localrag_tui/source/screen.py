@@ -18,7 +18,7 @@ from localrag.errors import LocalragError, NotFoundError
 from localrag.language import N_, _
 from localrag.text.harmless import one_line
 from localrag_tui.jump import Finder
-from localrag_tui.screen import Kept, WorkbenchScreen
+from localrag_tui.screen import KeptState, WorkbenchScreen
 from localrag_tui.shell.base import finish
 from localrag_tui.shell.form import Form
 from localrag_tui.shell.look import sheets
@@ -159,7 +159,7 @@ class ReadScreen(WorkbenchScreen):
                 yield Paragraph(id="nothing")
             yield Panes()
 
-    def kept(self) -> Kept:
+    def kept(self) -> KeptState:
         """The typed text and the unfolded tree; open places are remembered elsewhere."""
         self._note()
         tree = self.query(PlaceTree).first()

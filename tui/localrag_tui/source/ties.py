@@ -15,8 +15,9 @@ from textual.widgets.option_list import Option
 from localrag.answer import wording
 from localrag.errors import NotFoundError
 from localrag.language import N_, _
+from localrag.page.blocks import Sides
+from localrag.page.history import change_blocks
 from localrag.search.history import History, headline
-from localrag.search.history.comparing import Difference
 from localrag.text.harmless import NARROWEST, Layout, harmless, one_line, shorten
 from localrag_tui.screen import Dialogue
 from localrag_tui.shell.listing import Valued
@@ -31,7 +32,7 @@ if TYPE_CHECKING:
 
 TITLES = {
     "changed": N_("for the time being changed by"),
-    "filled": N_("filled in by"),
+    "filled": N_("implemented by"),
     "read_by": N_("read otherwise by"),
     "reads": N_("reads otherwise"),
     "refers": N_("refers to"),
@@ -244,8 +245,8 @@ class StatesDialogue(Dialogue):
                 yield Paragraph(content(_("The corpus has one state of this law.")))
             for version in reversed(self._history.versions):
                 yield Paragraph(content(one_line(headline(version))), classes="period")
-                for difference in version.change.lines if version.change else ():
-                    yield from _side_by_side(difference)
+                for sides in change_blocks(version):
+                    yield from _side_by_side(sides)
             for fact in self._history.notes:
                 yield Paragraph(content(one_line(str(fact))), classes="period")
 
@@ -257,20 +258,19 @@ class StatesDialogue(Dialogue):
         lines = [self._history.title]
         for version in reversed(self._history.versions):
             lines += ["", headline(version)]
-            for difference in version.change.lines if version.change else ():
-                lines += [f"- {difference.before.text}"] if difference.before else []
-                lines += [f"+ {difference.after.text}"] if difference.after else []
+            for sides in change_blocks(version):
+                lines += [f"- {sides.before}"] if sides.before else []
+                lines += [f"+ {sides.after}"] if sides.after else []
         lines += ["", *map(str, self._history.notes)]
         self.bench.copy(harmless("\n".join(lines)))
 
 
-def _side_by_side(difference: Difference) -> ComposeResult:
-    before, after = difference.before, difference.after
-    if difference.place:
-        yield Static(content(one_line(difference.place)), classes="place")
+def _side_by_side(sides: Sides) -> ComposeResult:
+    if sides.place:
+        yield Static(content(one_line(sides.place)), classes="place")
     with Horizontal():
-        yield Paragraph(content(before.text if before else ""), classes="before")
-        yield Paragraph(content(after.text if after else ""), classes="after")
+        yield Paragraph(content(sides.before), classes="before")
+        yield Paragraph(content(sides.after), classes="after")
 
 
 _OF_LAW = "$foreground-muted"

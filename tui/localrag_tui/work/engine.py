@@ -1,4 +1,4 @@
-"""The engine that answers: its process, with corpus and model open, and its control."""
+"""The answering engine: its process, with corpus and model open, and its control."""
 
 import asyncio
 from collections.abc import Callable, Sequence
@@ -13,8 +13,8 @@ from localrag.corpus.config import Config, MethodConfig
 from localrag.corpus.workspace import Workspace
 from localrag.errors import LocalragError
 from localrag.search.types import Query, StageRecord
-from localrag_indexes.outcome import Failure
-from localrag_tui.work.process import Channel, Process, ProcessDied, WorkFailed
+from localrag_indexes.parallel import CarriedError
+from localrag_tui.work.process import Channel, FunctionFailed, Process, ProcessDied
 
 if TYPE_CHECKING:
     from localrag.methods.answering import Answerer, MethodResources
@@ -44,26 +44,18 @@ class Cancel:
 
 @dataclass(frozen=True, slots=True)
 class Opening:
-    """A model is being loaded.
-
-    Attributes:
-        total: its bytes; 0 if unknown.
-    """
+    """A model is being loaded."""
 
     model: str
     done: int = 0
-    total: int = 0
+    total: int = 0  # its bytes; 0 if unknown
 
 
 @dataclass(frozen=True, slots=True)
-class Opened:
-    """A model is loaded.
+class ModelOpened:
+    """A model is loaded."""
 
-    Attributes:
-        model: as in the settings; "" for none.
-    """
-
-    model: str
+    model: str  # as in the settings; "" for none
     seconds: float = 0.0
 
 
@@ -75,7 +67,7 @@ class StageEnded:
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class NearestFound:
     """The nearest passages so far, best first."""
 
     nearest: tuple[Nearest, ...]
@@ -83,25 +75,17 @@ class Found:
 
 @dataclass(frozen=True, slots=True)
 class Read:
-    """How far a model has read its prompt.
-
-    Attributes:
-        total: tokens to read; 0 if unknown, as with most servers.
-    """
+    """How far a model has read its prompt."""
 
     done: int
-    total: int
+    total: int  # tokens to read; 0 if unknown, as with most servers
 
 
 @dataclass(frozen=True, slots=True)
 class Drafted:
-    """The text of a model so far.
+    """The text of a model so far."""
 
-    Attributes:
-        claims: unchecked, as far as readable; methods show none.
-    """
-
-    claims: tuple[str, ...]
+    claims: tuple[str, ...]  # unchecked, as far as readable; methods show none
     tokens: int
 
 
@@ -109,11 +93,11 @@ class Drafted:
 class AnswerEnd:
     """The end of a question: its answer, its error, or None if it was cancelled."""
 
-    answer: Answer | Failure | None
+    answer: Answer | CarriedError | None
     seconds: float
 
 
-AnswerEvent = Opening | Opened | StageEnded | Found | Read | Drafted
+AnswerEvent = Opening | ModelOpened | StageEnded | NearestFound | Read | Drafted
 """The events between a question and its end."""
 
 
@@ -131,8 +115,6 @@ def serve(channel: Channel) -> None:
 
 
 class _Service:
-    """Answers questions; keeps corpus and model open."""
-
     def __init__(self, channel: Channel) -> None:
         self._channel = channel
         self._cancelled: set[int] = set()
@@ -159,14 +141,14 @@ class _Service:
             self._channel.tell(Told(ask.number, event))
 
         watch = _Telling(tell, lambda: ask.number in self._cancelled)
-        end: Answer | Failure | None
+        end: Answer | CarriedError | None
         try:
             watch.require()
             end = self._answerer(ask, tell, watch).answer(ask.query, watch)
         except Cancelled:
             end = None
         except LocalragError as error:
-            end = Failure.of(error)
+            end = CarriedError.of(error)
         tell(AnswerEnd(end, perf_counter() - started))
 
     def _answerer(self, ask: Ask, tell: Callable[[AnswerEvent], None], watch: Watch) -> "Answerer":
@@ -180,13 +162,13 @@ class _Service:
         if method.needs_model and not resources.has_model:
             started = perf_counter()
             resources.open(model=True, on_load=watch.loading)
-            tell(Opened(config.chat.model, perf_counter() - started))
+            tell(ModelOpened(config.chat.model, perf_counter() - started))
         return Answerer(method, resources, settings=config.method)
 
     def _open(self, ask: Ask, tell: Callable[[AnswerEvent], None]) -> "MethodResources":
         """The resources for a question; the last ones if nothing has changed."""
         from localrag.methods.answering import MethodResources
-        from localrag.search.indexing.state import opened_from
+        from localrag.search.units import opened_from
 
         method = MethodConfig(query_prompt=ask.config.method.query_prompt)
         config = ask.config.model_copy(update={"method": method})
@@ -196,7 +178,7 @@ class _Service:
             if self._resources is not None:
                 self._resources.close()
                 self._resources = None
-                tell(Opened(""))
+                tell(ModelOpened(""))
             self._resources = MethodResources(ask.workspace, ask.corpus, config)
             self._made_with = made_with
         return self._resources
@@ -217,7 +199,7 @@ class _Telling(Watch):
         self.require()
 
     def near(self, nearest: Sequence[Nearest]) -> None:
-        self._tell(Found(tuple(nearest)))
+        self._tell(NearestFound(tuple(nearest)))
 
     def loading(self, model: str, done: int, total: int) -> None:
         if not done or self._due():
@@ -264,9 +246,6 @@ class Engine:
     """Answers one question at a time, in a process that keeps its model.
 
     A dead process is restarted by the next question.
-
-    Attributes:
-        model: the loaded model, as in the settings; "" for none.
     """
 
     def __init__(self) -> None:
@@ -301,12 +280,7 @@ class Engine:
         query: Query,
         on_event: Callable[[AnswerEvent], None],
     ) -> TimedAnswer:
-        """Answer a question; further ones wait.
-
-        Raises:
-            Cancelled: `cancel` was called.
-            LocalragError: it cannot be answered; cause and cure are in the language in use.
-        """
+        """Answer a question; further ones wait. Raises `Cancelled` or `LocalragError`."""
         self._number += 1
         number = self._number
         # Now it can be cancelled: starting the process may take a while.
@@ -374,7 +348,6 @@ class Engine:
     async def _end(
         self, process: Process, number: int, on_event: Callable[[AnswerEvent], None]
     ) -> AnswerEnd:
-        """Wait for the end of the last question."""
         try:
             async for message in process.messages():
                 assert isinstance(message, Told)
@@ -382,7 +355,7 @@ class Engine:
                 if message.number == number:
                     if isinstance(message.event, AnswerEnd):
                         return message.event
-                    if isinstance(message.event, Opened):
+                    if isinstance(message.event, ModelOpened):
                         self.model = message.event.model
                     on_event(message.event)
         except LocalragError:
@@ -395,6 +368,6 @@ class Engine:
 def _reply(end: AnswerEnd) -> TimedAnswer:
     if end.answer is None:
         raise Cancelled
-    if isinstance(end.answer, Failure):
-        raise WorkFailed(end.answer)
+    if isinstance(end.answer, CarriedError):
+        raise FunctionFailed(end.answer)
     return TimedAnswer(end.answer, end.seconds)

@@ -25,15 +25,10 @@ class State(StrEnum):
 
 @dataclass(eq=False)
 class Job:
-    """A function in a process of its own.
+    """A function in a process of its own."""
 
-    Attributes:
-        title: for the user, in the language of the interface.
-        function: of a module; its first argument takes events.
-    """
-
-    title: str
-    function: Callable[..., object]
+    title: str  # for the user, in the language of the interface
+    function: Callable[..., object]  # of a module; its first argument takes events
     arguments: tuple[object, ...] = ()
     keeps: bool = True
     started: float = field(default_factory=time)
@@ -114,7 +109,6 @@ class Jobs:
         return job
 
     async def close(self) -> None:
-        """Kill all running jobs; they can be resumed."""
         await gather(*(job.kill() for job in self.running))
         await gather(*self._tasks)
 
@@ -194,15 +188,11 @@ STATES = {
 
 @dataclass(frozen=True, slots=True)
 class JobOutcome:
-    """The outcome of a job, in the language of the interface.
-
-    Attributes:
-        made: the name of an installed model; "" for none.
-    """
+    """The outcome of a job, in the language of the interface."""
 
     told: str
     details: tuple[str, ...] = ()
-    made: str = ""
+    made: str = ""  # the name of an installed model; "" for none
 
 
 def told(job: Job) -> str:

@@ -20,7 +20,7 @@ from typing import IO, TYPE_CHECKING, Concatenate, ParamSpec, Self
 from localrag import language
 from localrag.errors import LocalragError
 from localrag.language import _
-from localrag_indexes.outcome import Failure
+from localrag_indexes.parallel import CarriedError
 
 if TYPE_CHECKING:
     from multiprocessing.connection import Connection
@@ -45,11 +45,7 @@ class Interrupted:
 
 
 class Channel:
-    """The child's end of the connection.
-
-    Attributes:
-        on_message: called in the listening thread, before a message goes into the inbox.
-    """
+    """The child's end; `on_message` is called in the listening thread, ahead of the inbox."""
 
     def __init__(self, line: "Connection[object, object]") -> None:
         self.inbox: SimpleQueue[object] = SimpleQueue()
@@ -98,7 +94,7 @@ def main() -> None:
     except KeyboardInterrupt:
         end = Interrupted()
     except Exception as error:  # noqa: BLE001 - the last line of defence of a whole process
-        end = Failure.of(error)
+        end = CarriedError.of(error)
     try:
         channel.tell(end)
     except OSError:
@@ -119,10 +115,10 @@ class ProcessDied(LocalragError):  # noqa: N818 - the name says what happened
     """A process ended without a message: it was killed, or a library crashed."""
 
 
-class WorkFailed(LocalragError):  # noqa: N818 - the name says what happened
+class FunctionFailed(LocalragError):  # noqa: N818 - the name says what happened
     """The function failed; cause and cure come from its error."""
 
-    def __init__(self, failure: Failure) -> None:
+    def __init__(self, failure: CarriedError) -> None:
         super().__init__(failure.cause, failure.cure)
         self.type = failure.type
 
@@ -132,11 +128,7 @@ class Stopped(Exception):  # noqa: N818 - the name says what happened
 
 
 class Process:
-    """A running function.
-
-    Attributes:
-        value: its result, after `messages` has ended.
-    """
+    """A running function. `value`: its result, after `messages` has ended."""
 
     def __init__(
         self,
@@ -156,16 +148,7 @@ class Process:
     async def start(
         cls, function: Callable[Concatenate[Channel, P], object], *args: P.args, **kwargs: P.kwargs
     ) -> Self:
-        """Start a function of a module; it and its arguments are pickled.
-
-        Args:
-            function: its first argument is its channel.
-            args: the further arguments.
-            kwargs: none; functions here take positional arguments.
-
-        Raises:
-            ProcessDied: it cannot be started.
-        """
+        """Start a function of a module; it and its arguments are pickled. Raises `ProcessDied`."""
         # Imported late for the first paint.
         from multiprocessing import Pipe
 
@@ -210,20 +193,14 @@ class Process:
             self._line.send(message)
 
     async def messages(self) -> AsyncIterator[object]:
-        """The events of the function, until it ends.
-
-        Raises:
-            WorkFailed: it failed.
-            Stopped: it was interrupted.
-            ProcessDied: it ended without a message.
-        """
+        """The function's events until its end; `FunctionFailed`, `Stopped` or `ProcessDied`."""
         while True:
             match message := await self._heard.get():
                 case Returned(value):
                     self.value = value
                     return
-                case Failure():
-                    raise WorkFailed(message)
+                case CarriedError():
+                    raise FunctionFailed(message)
                 case Interrupted():
                     raise Stopped
                 case ProcessDied():
@@ -237,7 +214,6 @@ class Process:
             self._process.send_signal(signal.SIGINT)
 
     async def kill(self) -> None:
-        """End the process and its children at once."""
         # Its children may outlive it and hold its pipes.
         if not self._listening.done():
             with suppress(ProcessLookupError, PermissionError):
@@ -246,7 +222,6 @@ class Process:
         await asyncio.shield(self._listening)
 
     async def _listen(self) -> None:
-        """Receive messages until the process has ended."""
         loop, silent = asyncio.get_running_loop(), asyncio.Event()
 
         def hear() -> None:

@@ -8,11 +8,9 @@ from collections.abc import Callable, Mapping
 
 from localrag.errors import InputError, LocalragError
 from localrag.evaluation.datasets.readers.averitec import read_averitec
-from localrag.evaluation.datasets.readers.choices import read_choice, read_collection
+from localrag.evaluation.datasets.readers.choices import read_choice, read_collection, read_lawqa
 from localrag.evaluation.datasets.readers.entries import Fields, Sources, entries, is_utf8
-from localrag.evaluation.datasets.readers.jemhopqa import read_jemhopqa
-from localrag.evaluation.datasets.readers.lawqa import read_lawqa
-from localrag.evaluation.datasets.readers.multihop import read_multihop
+from localrag.evaluation.datasets.readers.multihop import read_jemhopqa, read_multihop
 from localrag.evaluation.types import Question
 from localrag.language import N_, _
 
@@ -32,16 +30,9 @@ _SHOWN = 20
 
 
 def read(reader: str, name: str, content: bytes, known: Sources) -> tuple[Question, ...]:
-    """Read and check all questions of a file.
+    """Read and check all questions of a file; an `InputError` names up to twenty defects.
 
-    Args:
-        reader: one of `READERS`.
-        name: of the file, for messages; its suffix distinguishes JSON Lines from JSON.
-        content: the whole file.
-        known: ids of laws and documents for gold places.
-
-    Raises:
-        InputError: names up to twenty defects with line or entry.
+    The suffix of `name` distinguishes JSON Lines from JSON.
     """
     questions: list[Question] = []
     defects: list[str] = []

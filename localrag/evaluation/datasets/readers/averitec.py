@@ -18,7 +18,7 @@ from localrag.errors import InputError
 from localrag.evaluation.datasets.readers.entries import Fields, Sources, checked, required, text
 from localrag.evaluation.types import Gold, GoldEvidence, Question
 from localrag.language import N_
-from localrag.methods.fact_check.verdicts import VerdictLabel
+from localrag.methods.fact_check import VerdictLabel
 from localrag.search.query import check
 from localrag.search.types import Filters, Query
 
@@ -29,11 +29,7 @@ def read_averitec(fields: Fields, known: Sources) -> Question:
     """The claim of an entry; its answer is the verdict (`Veracity`).
 
     Its groups are ``label`` and ``type``, the first of its types. Gold places and own documents are
-    pages of its knowledge store if the corpus has one, otherwise documents made from its answers.
-
-    Raises:
-        InputError: a field is missing or has the wrong type.
-        UsageError: the claim is not a valid question.
+    pages of its knowledge store. Without a store they are documents made from its answers.
     """
     if not is_claim(fields):
         raise InputError(N_("The entry has no claim with a list of questions."))

@@ -25,9 +25,6 @@ def entries(name: str, content: bytes) -> Iterator[tuple[str, Fields | InputErro
 
     A ``.json`` file is a list of entries, or an object with one such list. Other files have one
     entry a line; blank lines are skipped.
-
-    Raises:
-        InputError: the file is empty, not a list of entries, or in a wider encoding than UTF-8.
     """
     if not content.strip():
         raise InputError(N_("{name} is empty."), N_("Check how it was saved."), name=name)
@@ -60,11 +57,7 @@ def is_utf8(content: bytes) -> bool:
 
 
 def text(fields: Fields, *names: str) -> str:
-    """The first of some fields that is present, stripped; "" if there is none.
-
-    Raises:
-        InputError: it is not a text, or holds a lone surrogate.
-    """
+    """The first of some fields that is present, stripped; "" if there is none."""
     name = next((name for name in names if fields.get(name) is not None), "")
     value = fields.get(name, "")
     if isinstance(value, int) and not isinstance(value, bool):
@@ -75,11 +68,7 @@ def text(fields: Fields, *names: str) -> str:
 
 
 def required(fields: Fields, *names: str) -> str:
-    """As `text`, but not empty.
-
-    Raises:
-        InputError: it is missing or blank; or as for `text`.
-    """
+    """As `text`, but not empty. Raises `InputError` if it is missing or blank."""
     value = text(fields, *names)
     if not value:
         raise InputError(N_("The field {name!r} is missing or empty."), name=names[0])
@@ -87,11 +76,7 @@ def required(fields: Fields, *names: str) -> str:
 
 
 def checked(name: str, value: str) -> str:
-    """A text without control characters, stripped.
-
-    Raises:
-        InputError: it holds a lone surrogate.
-    """
+    """A text without control characters, stripped. Raises `InputError`."""
     try:
         value.encode()
     except UnicodeEncodeError as error:
@@ -180,17 +165,8 @@ Stored = Mapping[str, Mapping[str, str]]
 class Sources:
     """Ids in a corpus for the names in gold places; read at the first lookup.
 
-    Args:
-        open_names: returns the names of its laws; None without a corpus.
-        open_titled: returns its other documents.
-        own_documents: whether questions are asked of their own documents only.
-        gold_alone: whether questions without options are accepted.
-        open_stored: returns the scraped pages by number of the claim: document ids by address.
-
-    Attributes:
-        lacking: by question, titles of own documents missing from the corpus.
-        asks_for_own: whether questions are asked of their own documents only.
-        position: number of the current entry, from 0.
+    `lacking` has titles of own documents missing from the corpus, by question. `position` is the
+    number of the current entry, from 0.
     """
 
     def __init__(
@@ -227,9 +203,9 @@ class Sources:
     def own_documents(
         self, question: str, paragraphs: Iterable[tuple[str, str]]
     ) -> tuple[str, ...]:
-        """Ids of documents with these titles and texts, without duplicates; None if not requested.
+        """Ids of documents with these titles and texts; missing ones are noted.
 
-        Documents missing from the corpus are noted in `lacking`.
+        None if not asked.
         """
         if not self.asks_for_own:
             return ()
@@ -247,11 +223,7 @@ class Sources:
         return tuple(found)
 
     def stored(self, claim: str) -> Mapping[str, str]:
-        """Documents scraped for the claim of this number: ids by address.
-
-        Raises:
-            InputError: the corpus has a knowledge store for other claims only.
-        """
+        """Documents scraped for the claim of this number: ids by address. Raises `InputError`."""
         found = self._stored.get(claim, {})
         if self._stored and not found and self.asks_for_own:
             raise InputError(

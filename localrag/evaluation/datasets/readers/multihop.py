@@ -1,4 +1,4 @@
-"""Multi-hop questions over paragraphs of Wikipedia, in the formats of their publishers.
+"""Multi-hop questions over Wikipedia, in the formats of their publishers.
 
 - **MuSiQue** (StonyBrookNLP/musique): ``id``, ``question``, ``answer``, ``answer_aliases``,
   ``answerable``, ``paragraphs`` (``title``, ``paragraph_text``, ``is_supporting``),
@@ -8,6 +8,9 @@
   (title and number of a sentence). The first has ``level``, the second ``evidences`` (triples).
 - **LongBench** (THUDM/LongBench), of all three: ``_id``, ``input``, ``answers``, ``context`` (one
   text with numbered passages) and ``dataset``. It names no supporting passages.
+- **JEMHopQA** (aiishii/JEMHopQA): ``qid``, ``type`` (comparison or compositional), ``question``,
+  ``answer``, ``derivations`` (subject, predicate, list of objects), and ``time_dependent`` in some.
+  ``page_ids`` of Wikipedia are ignored.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -15,6 +18,7 @@ from dataclasses import replace
 from typing import Any
 
 from localrag.corpus.readers.json_files import question_contexts
+from localrag.corpus.types import Triple
 from localrag.errors import InputError
 from localrag.evaluation.datasets.readers.entries import Fields, Sources, checked, required, text
 from localrag.evaluation.types import ANSWERABLE, Gold, GoldSentence, Question
@@ -34,10 +38,6 @@ def read_multihop(fields: Fields, known: Sources) -> Question:
     Its groups are ``type``, ``level``, ``hops`` and ``answerable`` (yes or no), if the format has
     them. Gold places are the supporting paragraphs, by document of the corpus or title. HotpotQA
     and 2WikiMultiHopQA also give gold sentences. An unanswerable question has the answer "".
-
-    Raises:
-        InputError: a field is missing or has the wrong type.
-        UsageError: the question is not valid.
     """
     if "input" in fields:
         return _longbench(fields, known)
@@ -73,7 +73,6 @@ def _musique(fields: Fields, known: Sources) -> Question:
 
 
 def _hotpotqa(fields: Fields, known: Sources) -> Question:
-    """An entry of HotpotQA, or of 2WikiMultiHopQA if it has triples."""
     facts, triples = fields.get("supporting_facts"), fields.get("evidences")
     match facts:
         case [[str(), _], *_] if all(isinstance(one, list) and one for one in facts):
@@ -166,3 +165,64 @@ def _texts(fields: Fields, name: str) -> list[str]:
     if not isinstance(value, list) or not all(isinstance(one, str) for one in value):
         raise InputError(N_("The field {name!r} is no list of texts."), name=name)
     return [one for one in (checked(name, each) for each in value) if one]
+
+
+_YES_NO = ("YES", "NO")
+_CHANGES = {True: "yes", False: "no", None: ""}
+
+
+def read_jemhopqa(fields: Fields, known: Sources) -> Question:
+    """The question of an entry, without options.
+
+    Its groups are ``type``, ``answer`` (YES/NO or other), ``steps`` (number of triples) and, if
+    present, ``time_dependent`` (yes or no).
+    """
+    del known
+    query = Query(required(fields, "question"))
+    check(query)
+    answer = required(fields, "answer")
+    derivation = _derivation(fields.get("derivations"))
+    changes = fields.get("time_dependent")
+    if not isinstance(changes, bool | None):
+        raise InputError(N_("The field 'time_dependent' is neither true nor false."))
+    groups = {
+        "type": required(fields, "type"),
+        "answer": "YES/NO" if answer in _YES_NO else "other",
+        "steps": str(len(derivation)),
+        "time_dependent": _CHANGES[changes],
+    }
+    return Question(
+        required(fields, "qid"),
+        query,
+        answer,
+        groups={name: value for name, value in groups.items() if value},
+        derivation=derivation,
+    )
+
+
+def _derivation(value: Any) -> tuple[Triple, ...]:
+    if not isinstance(value, list) or not value:
+        raise InputError(N_("The field 'derivations' is no list of triples, or empty."))
+    return tuple(_triple(number, one) for number, one in enumerate(value, 1))
+
+
+def _triple(number: int, value: Any) -> Triple:
+    match value:
+        case [str(subject), str(predicate), [_, *_] as objects]:
+            pass
+        case _:
+            raise InputError(
+                N_(
+                    "Triple {n} of its derivations is not a subject, a predicate and a list of "
+                    "objects."
+                ),
+                n=number,
+            )
+    if not all(isinstance(one, str) for one in objects):
+        raise InputError(
+            N_("Triple {n} of its derivations has an object that is no text."), n=number
+        )
+    texts = [checked("derivations", text) for text in (subject, predicate, *objects)]
+    if not all(texts):
+        raise InputError(N_("Triple {n} of its derivations has an empty part."), n=number)
+    return Triple(texts[0], texts[1], tuple(texts[2:]))

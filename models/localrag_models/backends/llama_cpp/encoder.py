@@ -29,6 +29,9 @@ if TYPE_CHECKING:
     from localrag_models.embedding import Vectors
 
 _POOLING_NONE = 0
+_TEMPLATE = "tokenizer.chat_template.rerank"
+_LABELS = "classifier.output_labels"
+_LEAST = 1e-9
 
 # Attention costs the square of all tokens evaluated together, of all sequences. With more
 # short sequences at once a processor gets slower; a GPU gets faster.
@@ -81,6 +84,10 @@ class Encoder:
     def tokenize(self, text: str) -> list[int]:
         """Tokens of a text, none added; text never acts as a control token."""
         return self._model.tokenize(nmt_nfkc(text) if self._normalises else text)
+
+    def control(self, text: str) -> list[int]:
+        """Tokens of a piece of a template, with its control tokens."""
+        return self._model.tokenize(text, control=True)
 
     def run(self, sequences: Sequence[Sequence[int]]) -> "NDArray[np.float32]":
         """Rows of numbers, shape ``(n, width)``, for sequences of at most `max_tokens`.
@@ -209,12 +216,13 @@ class LlamaCppEmbedder(WindowedEmbedder):
 
 
 class LlamaCppReranker(WindowedReranker):
-    """A cross-encoder with one label, run by llama.cpp.
+    """A reranker run by llama.cpp: a cross-encoder with one label, or one with yes and no.
 
-    The arguments and errors are as in `LlamaCppEmbedder`.
+    The second kind (Qwen3-Reranker) has its template in the file. The arguments and errors are as
+    in `LlamaCppEmbedder`.
 
     Raises:
-        WrongKind: it holds no reranker, or one with several labels.
+        WrongKind: it holds no reranker, or one with other labels.
     """
 
     def __init__(
@@ -226,8 +234,10 @@ class LlamaCppReranker(WindowedReranker):
         gpu_layers: int = -1,
     ) -> None:
         self._encoder = Encoder(path, "reranker", threads=threads, gpu_layers=gpu_layers)
+        self._frame = _template(self._encoder)
         try:
-            _demand_one_score(self._encoder)
+            if self._frame is None:
+                _demand_one_score(self._encoder)
         except WrongKind:
             self._encoder.close()
             raise
@@ -244,13 +254,40 @@ class LlamaCppReranker(WindowedReranker):
         del tokens
         asked = self._encoder.tokenize(query)
         pairs = [self._pair(asked, self._encoder.tokenize(window)) for window in windows]
-        return self._encoder.run(pairs)[:, 0]
+        rows = self._encoder.run(pairs)
+        return rows[:, 0] if self._frame is None else _difference(rows)
 
     def _pair(self, query: list[int], window: list[int]) -> list[int]:
+        if self._frame is not None:
+            before, between, after = self._frame
+            return [*before, *query, *between, *window, *after]
         return [*self._encoder.begin, *query, *self._between, *window, *self._encoder.end]
 
     def _release(self) -> None:
         self._encoder.close()
+
+
+def _template(encoder: Encoder) -> tuple[list[int], list[int], list[int]] | None:
+    """The tokens before the query, between query and passage, and after; None without a template.
+
+    llama.cpp gives the probabilities of yes and no for such models.
+    """
+    template = str(encoder.header.metadata.get(_TEMPLATE, ""))
+    labels = encoder.header.metadata.get(f"{encoder.header.architecture}.{_LABELS}")
+    before, query, rest = template.partition("{query}")
+    between, passage, after = rest.partition("{document}")
+    if not (query and passage) or labels != ("yes", "no"):
+        return None
+    return encoder.control(before), encoder.control(between), encoder.control(after)
+
+
+def _difference(rows: "NDArray[np.float32]") -> "NDArray[np.float32]":
+    """The logits of rows of two probabilities."""
+    import numpy as np
+
+    logarithms = np.log(np.maximum(rows, _LEAST))
+    logits: NDArray[np.float32] = logarithms[:, 0] - logarithms[:, 1]
+    return logits
 
 
 def _separators(header: Header) -> int:

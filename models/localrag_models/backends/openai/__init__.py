@@ -2,19 +2,24 @@
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
+from localrag_models.backends.chat_reranker import ChatReranker
 from localrag_models.backends.openai.embedder import OpenAIEmbedder
+from localrag_models.backends.openai.reranker import OpenAIReranker
 from localrag_models.backends.openai.server import OpenAIServer
 from localrag_models.backends.servers.binding import Binds, Schema, Way, said_in
 from localrag_models.backends.servers.chat import ServerChat, agreed_context
 from localrag_models.backends.servers.draft import Asked, Draft, Event, likely
 from localrag_models.backends.servers.http import Json, Retry, text_of, tokens, warn
 from localrag_models.chat import Finish, Message, overlook
-from localrag_models.errors import N_, ServerRefused
+from localrag_models.errors import N_, ProbabilitiesMissing, ServerRefused, WrongKind
 from localrag_models.grammar import grammar_of
 from localrag_models.runtimes import ModelSpec
 from localrag_models.thinking import Effort, Thinking, speaks_harmony
+
+if TYPE_CHECKING:
+    from localrag_models.embedding import Reranker
 
 _CONTEXT_IF_UNTOLD = 4096
 _LESS = N_("The server gives {model!r} a context of {available:,} tokens, not of {needed:,}.")
@@ -129,7 +134,7 @@ class OpenAIChat(ServerChat):
         self._openai = OpenAIServer(server, timeout=timeout)
         try:
             context = agreed_context(
-                model, _LESS, context, self._openai.context_of(model), _CONTEXT_IF_UNTOLD
+                model, _LESS, context, self._openai.card_of(model).context, _CONTEXT_IF_UNTOLD
             )
             harmony = speaks_harmony(model, self._openai.template)
             told = switches(thinking, effort, harmony=harmony)
@@ -263,7 +268,15 @@ def _object(value: object) -> Json:
     return value if isinstance(value, dict) else {}
 
 
-__all__ = ["OpenAIChat", "OpenAIEmbedder", "embedder_id", "open_chat", "open_embedder"]
+__all__ = [
+    "OpenAIChat",
+    "OpenAIEmbedder",
+    "OpenAIReranker",
+    "embedder_id",
+    "open_chat",
+    "open_embedder",
+    "open_reranker",
+]
 
 
 def open_chat(spec: ModelSpec) -> OpenAIChat:
@@ -283,6 +296,20 @@ def open_chat(spec: ModelSpec) -> OpenAIChat:
 def open_embedder(spec: ModelSpec) -> OpenAIEmbedder:
     """Open an embedder of the server."""
     return OpenAIEmbedder(spec.name, server=spec.server, prefixes=spec.prefixes, id=spec.id)
+
+
+def open_reranker(spec: ModelSpec) -> "Reranker":
+    """Open a reranker of the server: its ``/rerank``, else its chat model."""
+    try:
+        return OpenAIReranker(spec.name, server=spec.server, id=spec.id)
+    except WrongKind as refusal:
+        reranker = ChatReranker(open_chat(spec), spec.id)
+        try:
+            reranker.scores("?", ["?"])
+        except (ServerRefused, ProbabilitiesMissing) as error:
+            reranker.close()
+            raise refusal from error
+        return reranker
 
 
 def embedder_id(spec: ModelSpec) -> str:

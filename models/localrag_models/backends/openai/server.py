@@ -2,10 +2,19 @@
 
 import re
 from collections.abc import Callable
+from dataclasses import dataclass
 from functools import partial
+from typing import Any
 from urllib.parse import urlsplit
 
-from localrag_models.backends.servers.http import Json, Server, checked, text_of, tokens
+from localrag_models.backends.servers.http import (
+    Json,
+    Server,
+    Unserved,
+    checked,
+    text_of,
+    tokens,
+)
 from localrag_models.errors import (
     N_,
     Cure,
@@ -16,6 +25,7 @@ from localrag_models.errors import (
     ServerUnreachable,
     WrongKind,
 )
+from localrag_models.families import Pooling, pooling_called
 
 _BINDING = {
     "llama-server": N_("Update llama-server, and start it with --jinja."),
@@ -47,6 +57,21 @@ Counter = Callable[[list[Json]], int | None]
 """Tokens of the prompt that a server makes of messages; None if it does not say."""
 
 
+@dataclass(frozen=True, slots=True)
+class ServedModel:
+    """The card of a model on a server.
+
+    Attributes:
+        context: tokens of prompt and reply together; 0 if unknown.
+        names: its own, and the names of its weights.
+        pooling: of an embedder; None if unknown.
+    """
+
+    context: int
+    names: tuple[str, ...]
+    pooling: Pooling | None
+
+
 class OpenAIServer(Server):
     """A server with OpenAI's protocol.
 
@@ -72,9 +97,10 @@ class OpenAIServer(Server):
             binding=_BINDING_OF_OTHERS,
             timeout=timeout,
         )
-        self._root = address.removesuffix("/v1")
-        self._props: Json = {}
+        self.root = address.removesuffix("/v1")
         self.kind = ""
+        self._props: Json = {}
+        self._places: dict[str, str] = {}
 
     def refusal(self, status: int, message: str) -> ModelError:
         fields = {"server": self.described, "said": message}
@@ -90,8 +116,8 @@ class OpenAIServer(Server):
             return WrongKind(N_("{server} does not embed: {said}"), NO_EMBEDDER, **fields)
         return super().refusal(status, message)
 
-    def context_of(self, model: str) -> int:
-        """Tokens of prompt and reply together; 0 if the server does not say.
+    def card_of(self, model: str) -> ServedModel:
+        """The server's card of a model.
 
         Raises:
             ModelMissing: the server lists its models, and this one is not among them.
@@ -111,23 +137,58 @@ class OpenAIServer(Server):
                 first=cards[0].get("id"),
                 names=", ".join(str(card.get("id")) for card in cards[:20]),
             )
-        self._props = self._asked(f"{self._root}/props")
+        self._props = self._asked(f"{self.root}/props")
+        info = self._asked(f"{self.root}/info")
+        names = (
+            model,
+            (card or {}).get("root"),  # vLLM
+            self._props.get("model_path"),  # llama-server
+            info.get("model_id"),  # Text Embeddings Inference
+        )
+        kinds = info.get("model_type")
+        embeds = kinds.get("embedding") if isinstance(kinds, dict) else None
+        return ServedModel(
+            self._context_of(model, card or {}, info),
+            tuple(filter(None, map(text_of, names))),
+            pooling_called(embeds.get("pooling")) if isinstance(embeds, dict) else None,
+        )
+
+    def _context_of(self, model: str, card: Json, info: Json) -> int:
+        """The context of a model; the place of its number tells the kind of the server."""
         settings = self._props.get("default_generation_settings")
-        lm_studio = self._asked(f"{self._root}/api/v0/models/{model}")
+        lm_studio = self._asked(f"{self.root}/api/v0/models/{model}")
         told = {
-            "vLLM": (card or {}).get("max_model_len"),
+            "vLLM": card.get("max_model_len"),
             "llama-server": settings.get("n_ctx") if isinstance(settings, dict) else None,
             "LM Studio": lm_studio.get("loaded_context_length"),
+            "Text Embeddings Inference": info.get("max_input_length"),
         }
-        known = {name: size for name, one in told.items() if (size := tokens(one))}
+        known = {kind: size for kind, one in told.items() if (size := tokens(one))}
         self.kind = next(iter(known), "")
         self.binding = _BINDING.get(self.kind, _BINDING_OF_OTHERS)
         return known.get(self.kind, 0)
 
+    def post_anywhere(self, path: str, body: Json) -> Json | list[Any]:
+        """Answer of a POST request below ``/v1``, else at the root (Infinity).
+
+        The next request goes to the same place.
+
+        Raises:
+            Unserved: the server has nothing at either place.
+            ModelError: as in `post`.
+        """
+        if path not in self._places:
+            self._places[path] = self.address
+            try:
+                return self.post_any(path, body)
+            except Unserved:
+                self._places[path] = self.root
+        return self.post_any(f"{self._places[path]}{path}", body)
+
     def version(self) -> str:
         """The version of the server: of llama-server or vLLM; empty if it does not say."""
         build = text_of(self._props.get("build_info"))
-        return build or text_of(self._asked(f"{self._root}/version").get("version"))
+        return build or text_of(self._asked(f"{self.root}/version").get("version"))
 
     @property
     def template(self) -> str:
@@ -160,29 +221,29 @@ class OpenAIServer(Server):
 
     def _text_count(self, path: str, name: str, model: str, text: str) -> int | None:
         body = {"model": model, name: text, "add_special": True}
-        told = self._asked(f"{self._root}{path}", body)
+        told = self._asked(f"{self.root}{path}", body)
         listed = told.get("tokens")
         return len(listed) if isinstance(listed, list) else tokens(told.get("count"))
 
     def _llama_server_count(self, switches: Json, model: str, messages: list[Json]) -> int | None:
         body = {"model": model, "messages": messages, **switches}
-        prompt = self._asked(f"{self._root}/apply-template", body).get("prompt")
+        prompt = self._asked(f"{self.root}/apply-template", body).get("prompt")
         if not isinstance(prompt, str):
             return None
         body = {"model": model, "content": prompt, "add_special": True, "parse_special": True}
-        listed = self._asked(f"{self._root}/tokenize", body).get("tokens")
+        listed = self._asked(f"{self.root}/tokenize", body).get("tokens")
         return len(listed) if isinstance(listed, list) else None
 
     def _vllm_count(self, switches: Json, model: str, messages: list[Json]) -> int | None:
         body = {"model": model, "messages": messages, **switches}
-        return tokens(self._asked(f"{self._root}/tokenize", body).get("count"))
+        return tokens(self._asked(f"{self.root}/tokenize", body).get("count"))
 
     def _llama_cpp_python_count(self, model: str, messages: list[Json]) -> int | None:
         # It counts texts only. A template puts a role and a few control tokens around each.
         around = sum(8 + len(message["role"]) for message in messages) + 16
         text = "".join(message["content"] for message in messages)
         body = {"model": model, "input": text}
-        counted = tokens(self._asked(f"{self._root}/extras/tokenize/count", body).get("count"))
+        counted = tokens(self._asked(f"{self.root}/extras/tokenize/count", body).get("count"))
         return None if counted is None else counted + around
 
     def _asked(self, path: str, body: Json | None = None) -> Json:

@@ -1,14 +1,14 @@
 """The common part of embedders on servers."""
 
-import re
 from abc import abstractmethod
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 from localrag_models.backends.servers.estimates import CUT, lower_bound, upper_bound
 from localrag_models.backends.servers.http import Retry, retrying
-from localrag_models.embedding import E5, Prefixes, WindowedEmbedder, split
-from localrag_models.errors import N_, ContextExceeded
+from localrag_models.embedding import Prefixes, WindowedEmbedder, split
+from localrag_models.errors import N_, ContextExceeded, WrongKind
+from localrag_models.families import Pooling
 
 if TYPE_CHECKING:
     from localrag_models.embedding import Vectors
@@ -16,8 +16,6 @@ if TYPE_CHECKING:
 LARGEST_INPUT = 2048
 """Servers read an input in one batch: with more tokens some cut it, some crash."""
 
-_NOMIC = Prefixes("search_query: ", "search_document: ")
-_IS_E5 = re.compile(r"(?<![^\W_])e5(?![^\W_])", re.IGNORECASE)
 _SPECIAL_TOKENS = 2
 _WINDOWS_AT_ONCE = 32
 
@@ -103,8 +101,20 @@ def demand_whole(windows: Sequence[str], read: int, model: str, cure: str) -> No
         raise ContextExceeded(CUT, cure, needed=least, available=read, model=model, least=least)
 
 
-def trained_with(model: str) -> Prefixes:
-    """The prefixes of the family in a name: E5 or nomic-embed-text; empty for others."""
-    if "nomic-embed-text" in model:
-        return _NOMIC
-    return E5 if _IS_E5.search(model) else Prefixes()
+def demand_pooling(model: str, server: str, said: Pooling | None, trained: Pooling | None) -> None:
+    """Make sure of the pooling of a server: the one of the training.
+
+    None for either is unknown.
+
+    Raises:
+        WrongKind: it pools them in another way.
+    """
+    if said and trained and said != trained:
+        raise WrongKind(
+            N_("{server} pools the vectors of {model!r} by {said}; its training used {trained}."),
+            N_("Start the server with this pooling, for example: llama-server --pooling {trained}"),
+            server=server,
+            model=model,
+            said=said,
+            trained=trained,
+        )

@@ -73,10 +73,10 @@ class BadRequest(ServerRefused):
 
 
 class Unserved(ServerRefused):
-    """The server answered 404 or 501: it has nothing there."""
+    """The server answered 404, 405 or 501: it has nothing there."""
 
 
-_KINDS = {400: BadRequest, 422: BadRequest, 404: Unserved, 501: Unserved}
+_KINDS = {400: BadRequest, 422: BadRequest, 404: Unserved, 405: Unserved, 501: Unserved}
 
 
 class Server:
@@ -141,6 +141,12 @@ class Server:
             BadRequest, Unserved, ModelError: as in `get`.
         """
         return self._plain("POST", path, body, {"Connection": "close"} if last else {})
+
+    def post_any(self, path: str, body: Json) -> Json | list[Any]:
+        """Answer of a POST request that may also be a JSON list; otherwise as `post`."""
+        content = self._content("POST", path, body, {})
+        listed = _list_in(content)
+        return self.parsed(content) if listed is None else listed
 
     def lines(
         self, path: str, body: Json, cancelled: Callable[[], bool]
@@ -215,12 +221,17 @@ class Server:
         self._client.close()
 
     def _plain(self, method: str, path: str, body: Json | None, headers: Mapping[str, str]) -> Json:
+        return self.parsed(self._content(method, path, body, headers))
+
+    def _content(
+        self, method: str, path: str, body: Json | None, headers: Mapping[str, str]
+    ) -> bytes:
         with self._failures():
             content = None if body is None else _encoded(body)
             url = self._url(path)
             response = self._client.request(method, url, content=content, headers=headers)
             self._demand_ok(response)
-            return self.parsed(response.content)
+            return response.content
 
     def _demand_ok(self, response: httpx.Response) -> None:
         if response.status_code != httpx.codes.OK:
@@ -450,6 +461,14 @@ def excerpt(text: str | bytes) -> str:
     whole = text if isinstance(text, str) else text.decode(errors="replace")
     whole = whole.strip()
     return whole if len(whole) <= _LONGEST_MESSAGE else whole[:_LONGEST_MESSAGE] + "…"
+
+
+def _list_in(content: bytes) -> list[Any] | None:
+    try:
+        value = json.loads(content)
+    except (ValueError, RecursionError):
+        return None
+    return value if isinstance(value, list) else None
 
 
 def _encoded(body: Mapping[str, Any]) -> bytes:

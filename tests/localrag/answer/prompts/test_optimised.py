@@ -10,6 +10,8 @@ from hypothesis import strategies as st
 from localrag.answer.prompts import OptimisedPrompt, optimised_names
 from localrag.errors import NotFoundError, StorageError, UsageError, WorkspaceError
 
+from ....rows import each
+
 HOSTILE = '条文番号を"""含める。\n{{ x }} </source> [bold]\\u0041\t'
 
 
@@ -59,7 +61,7 @@ def test_a_missing_prompt_names_those_there_are(tmp_path: Path) -> None:
         OptimisedPrompt.load(tmp_path, "law2")
 
 
-@pytest.mark.parametrize("name", ["", "../law", "a/b", "-x", "x" * 65, "a.b"])
+@each("name", ["", "../law", "a/b", "-x", "x" * 65, "a.b"])
 def test_a_name_is_never_a_path(tmp_path: Path, name: str) -> None:
     with pytest.raises(UsageError, match="cannot be the name"):
         OptimisedPrompt.load(tmp_path, name)
@@ -68,7 +70,7 @@ def test_a_name_is_never_a_path(tmp_path: Path, name: str) -> None:
     assert not list(tmp_path.iterdir())
 
 
-@pytest.mark.parametrize(
+@each(
     "content",
     [
         b"",

@@ -24,6 +24,8 @@ from localrag_models.errors import (
 )
 from localrag_models.store import ModelStore
 
+from ....rows import each
+
 
 @pytest.fixture
 def japanese() -> object:
@@ -55,7 +57,7 @@ def test_a_package_is_named_with_the_extra_that_brings_it() -> None:
     assert "localrag bundle make FOLDER --extra hub" in error.cure, "where there is no network"
 
 
-@pytest.mark.parametrize(
+@each(
     ("error", "kind", "code"),
     [
         (StoreBusy("busy"), BusyError, 6),

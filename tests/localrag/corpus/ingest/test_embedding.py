@@ -24,7 +24,7 @@ from localrag.corpus.workspace import Workspace
 from localrag.errors import ModelUnusable, StorageError
 from localrag.search.indexing.embedding import KeptVectors
 from localrag.search.indexing.index import IndexState, index, index_state
-from localrag.search.indexing.state import vector_state
+from localrag.search.units import vector_state
 from localrag.text.progress import Progress
 from localrag_indexes.manifest import current
 from localrag_indexes.vectors import VectorIndex

@@ -17,7 +17,7 @@ from localrag.corpus.ingest.add import add
 from localrag.corpus.store import CorpusStore
 from localrag.corpus.workspace import Workspace
 from localrag.search.indexing.index import IndexState, index
-from localrag.search.indexing.state import vector_state
+from localrag.search.units import vector_state
 from localrag_indexes.manifest import current
 from localrag_indexes.vectors import VectorIndex
 

@@ -7,7 +7,7 @@ import pytest
 np = pytest.importorskip("numpy")
 Image = pytest.importorskip("PIL.Image")
 
-from localrag.corpus.readers.ocr import Line  # noqa: E402
+from localrag.corpus.readers.ocr import ScannedLine  # noqa: E402
 
 SENTENCE = "桟橋を使う者は、民法第七百九条により届け出る。"
 MARK = "read by OCR, confidence 0.93"
@@ -22,7 +22,7 @@ class Scripted:
         del threads
 
     def read(self, image):
-        return [Line(SENTENCE, (50.0, 50.0, image.shape[1] - 50.0, 90.0), 0.93)]
+        return [ScannedLine(SENTENCE, (50.0, 50.0, image.shape[1] - 50.0, 90.0), 0.93)]
 
 
 @pytest.fixture

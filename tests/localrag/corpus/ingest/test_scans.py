@@ -18,7 +18,7 @@ from pypdf.generic import DecodedStreamObject, DictionaryObject, NameObject  # n
 from localrag.corpus.ingest.add import add  # noqa: E402
 from localrag.corpus.ingest.events import PagesScanned  # noqa: E402
 from localrag.corpus.readers import Limits, Scans  # noqa: E402
-from localrag.corpus.readers.ocr import Line  # noqa: E402
+from localrag.corpus.readers.ocr import ScannedLine  # noqa: E402
 from localrag.corpus.store import CorpusStore  # noqa: E402
 from localrag.text.progress import Progress  # noqa: E402
 
@@ -49,8 +49,8 @@ class Scripted:
         text, width = SENTENCES[number - 1], image.shape[1]
         half = len(text) // 2
         return [
-            Line(text[:half], (100.0, 100.0, width - 100.0, 130.0), self._sure[number - 1]),
-            Line(text[half:], (100.0, 150.0, width - 150.0, 180.0), self._sure[number - 1]),
+            ScannedLine(text[:half], (100.0, 100.0, width - 100.0, 130.0), self._sure[number - 1]),
+            ScannedLine(text[half:], (100.0, 150.0, width - 150.0, 180.0), self._sure[number - 1]),
         ]
 
 

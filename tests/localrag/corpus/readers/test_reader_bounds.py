@@ -18,6 +18,8 @@ from localrag.corpus.readers.bounds import MARKUP, check_memory
 from localrag.corpus.workspace import Workspace
 from localrag.errors import InputError
 
+from ....rows import each
+
 LAW = "501AC0000000001.xml"
 
 
@@ -89,7 +91,7 @@ def test_provisions_that_stand_in_each_other(read_failure):
     assert "more than 12 deep" in read_failure(LAW, law(body.replace("甲甲", "<a>甲</a>"))).cause
 
 
-@pytest.mark.parametrize(
+@each(
     ("name", "data"),
     [
         (LAW, "<a/>" * 20_000),

@@ -2,9 +2,11 @@
 
 import pytest
 
+from ....rows import each
 
-@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "cp932", "euc_jp", "utf-16"])
-@pytest.mark.parametrize("separator", [",", ";", "\t", "|"])
+
+@each("encoding", ["utf-8", "utf-8-sig", "cp932", "euc_jp", "utf-16"])
+@each("separator", [",", ";", "\t", "|"])
 def test_each_row_has_its_head(encoding, separator, read_one) -> None:
     rows = [
         ["区分", "料金", "注記"],

@@ -10,6 +10,8 @@ from lxml import etree
 from localrag.corpus import readers
 from localrag.corpus.types import Document
 
+from ....rows import each
+
 LAW_ID = "405AC0000009999"
 NAME = f"{LAW_ID}_20240401.json"
 REVISION = f"{LAW_ID}_20240401_506AC0000000012"
@@ -98,7 +100,7 @@ def deep(levels):
     return node
 
 
-@pytest.mark.parametrize(
+@each(
     ("law", "cause"),
     [
         ({"tag": 5, "children": []}, "{tag, attr, children}"),

@@ -4,6 +4,8 @@ import pytest
 
 from localrag.corpus.types import ARTICLES, ITEMS, PARAGRAPHS, Locator
 
+from ....rows import each
+
 NAME = "405AC0000009999_20240401.xml"
 
 
@@ -166,7 +168,7 @@ def test_a_file_name_that_contradicts_the_content_is_refused(read_failure, law_x
     assert "405AC0000000001" in read_failure(NAME, named).cause
 
 
-@pytest.mark.parametrize(
+@each(
     "name",
     [
         "305AC0000000999_20240401.xml",  # another era
@@ -181,7 +183,7 @@ def test_a_file_name_of_another_law_is_refused(name, read_failure, law_xml):
     assert "平成五年法律第九百九十九号" in cause
 
 
-@pytest.mark.parametrize("number", ["平成５年法律第９９９号", "平成五年法律", "法律第一号", ""])
+@each("number", ["平成５年法律第９９９号", "平成五年法律", "法律第一号", ""])
 def test_a_law_number_is_held_against_the_name_only_as_far_as_it_can_be_read(
     number, read_one, law_xml
 ):

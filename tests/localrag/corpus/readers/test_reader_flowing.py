@@ -1,8 +1,8 @@
 """Wrapped lines, joined to sentences."""
 
-import pytest
-
 from localrag.corpus.readers.flowing import unwrapped
+
+from ....rows import each
 
 WRAPPED = (
     "The keeper of the landing stage shall inspect the mooring posts every\n"
@@ -22,7 +22,7 @@ def test_wrapped_lines_become_one() -> None:
     assert unwrapped(JAPANESE) == JAPANESE.replace("\n", "")
 
 
-@pytest.mark.parametrize(
+@each(
     "text",
     [
         "渡し場\n桟橋\n待合所\n係留杭\n",

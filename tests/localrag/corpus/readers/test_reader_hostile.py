@@ -15,10 +15,12 @@ from localrag import language
 from localrag.corpus.readers import Limits, ReadFailure, read, supported
 from localrag.corpus.types import Document
 
+from ....rows import each
+
 NAME = "405AC0000009999.xml"
 
 
-@pytest.mark.parametrize(
+@each(
     ("name", "data", "cause"),
     [
         ("a.txt", b"", "empty"),
@@ -134,7 +136,7 @@ def test_a_zip_as_e_gov_publishes_it(read_bytes, law_xml, law_id):
     assert outcomes[0].metadata["date"] == "2024-04-01"
 
 
-@pytest.mark.parametrize(
+@each(
     ("name", "data", "cause"),
     [
         ("/etc/a.txt", "a", "out of the archive"),
@@ -248,7 +250,7 @@ LONG = "長" * 2_000_000
 RECORD = {"id": "a", "title": "t", "text": "文。" * 5_000}
 
 
-@pytest.mark.parametrize(
+@each(
     ("name", "data", "what"),
     [
         ("x.jsonl", json.dumps(RECORD | {"title": LONG}), "title"),

@@ -2,6 +2,8 @@
 
 import pytest
 
+from ....rows import each
+
 
 @pytest.fixture
 def page(read_one):
@@ -12,7 +14,7 @@ def page(read_one):
     return reading
 
 
-@pytest.mark.parametrize(
+@each(
     "attributes",
     [
         "hidden",

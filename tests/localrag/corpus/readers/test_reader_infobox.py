@@ -1,10 +1,11 @@
 """Infoboxes of articles, and limits for costly wikitext."""
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from localrag.corpus.readers.infobox import Infoboxes
+
+from ....rows import each
 
 BOXES = Infoboxes()
 
@@ -18,7 +19,7 @@ def values(value: str) -> tuple[str, ...]:
     return facts(f"項目 = {value}").get("項目", ())
 
 
-@pytest.mark.parametrize(
+@each(
     ("value", "expected"),
     [
         ("石造", ["石造"]),
@@ -92,7 +93,7 @@ def test_a_date_in_three_entries_is_one():
     assert told == {"生年月日": ("1964年6月22日",), "没年": ("2001年",)}
 
 
-@pytest.mark.parametrize(
+@each(
     ("name", "is_box"),
     [
         ("基礎情報 会社", True),
@@ -136,7 +137,7 @@ def test_no_wikitext_leaves_markup_of_lists_or_lines_in_what_is_told(parts):
                    for text in (label, *found))  # fmt: skip
 
 
-@pytest.mark.parametrize(
+@each(
     "inside",
     [
         "{{" * 500_000,

@@ -6,7 +6,9 @@ import lzma
 
 import pytest
 
-from localrag.corpus.readers import Limits, Mark, ReadFailure, stream
+from localrag.corpus.readers import Limits, ReadFailure, ResumePoint, stream
+
+from ....rows import each
 
 
 def test_records(read_bytes):
@@ -20,7 +22,7 @@ def test_records(read_bytes):
     assert (second.id, second.title) == ("x.jsonl:2", "x.jsonl:2")
 
 
-@pytest.mark.parametrize(
+@each(
     ("line", "cause"),
     [
         (b"{", "not JSON"),
@@ -63,7 +65,7 @@ def test_reading_goes_on_after_every_mark(suffix, packed, tmp_path):
     path = tmp_path / f"x.jsonl{suffix}"
     path.write_bytes(packed("\n".join([*rows[:5], "{broken", *rows[5:]]).encode()))
     whole = list(stream(path))
-    marks = [outcome for outcome in whole if isinstance(outcome, Mark)]
+    marks = [outcome for outcome in whole if isinstance(outcome, ResumePoint)]
     assert [mark.line for mark in marks] == list(range(1, 12))
     assert marks[-1].bytes == path.stat().st_size
     for mark in marks:
@@ -73,7 +75,7 @@ def test_reading_goes_on_after_every_mark(suffix, packed, tmp_path):
 def test_questions_that_share_paragraphs_are_not_gone_on_with(tmp_path):
     path = tmp_path / "set.jsonl"
     path.write_text(f"{json.dumps(MUSIQUE)}\n{json.dumps(MUSIQUE)}\n")
-    assert not any(isinstance(outcome, Mark) for outcome in stream(path))
+    assert not any(isinstance(outcome, ResumePoint) for outcome in stream(path))
 
 
 MUSIQUE = {
@@ -86,7 +88,7 @@ MUSIQUE = {
 HOTPOT = {"_id": "q1", "context": [["Lamp", ["It shines.", " Far."]], ["Tower", ["It stands."]]]}
 
 
-@pytest.mark.parametrize(
+@each(
     ("value", "texts"),
     [
         ([MUSIQUE, MUSIQUE], ["It shines.", "It stands."]),
@@ -94,7 +96,6 @@ HOTPOT = {"_id": "q1", "context": [["Lamp", ["It shines.", " Far."]], ["Tower", 
         ([{"title": "Lamp", "text": "It shines."}], ["It shines."]),
         ({"Lamp": ["It shines.", " Far."]}, ["It shines. Far."]),
     ],
-    ids=["MuSiQue", "HotpotQA", "corpus", "titles"],
 )
 def test_question_sets_give_each_paragraph_once(value, texts, read_bytes):
     documents = read_bytes("set.json", json.dumps(value))
@@ -116,7 +117,7 @@ def test_squad_contexts(read_bytes):
     assert isinstance(failure, ReadFailure)
 
 
-@pytest.mark.parametrize(
+@each(
     ("data", "cause"),
     [
         ("{", "damaged in line 1"),

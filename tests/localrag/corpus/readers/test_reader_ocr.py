@@ -5,6 +5,8 @@ from itertools import pairwise
 
 import pytest
 
+from ....rows import each
+
 np = pytest.importorskip("numpy")
 pytest.importorskip("cv2")
 pytest.importorskip("rapidocr")
@@ -12,8 +14,8 @@ pytest.importorskip("rapidocr")
 from PIL import Image, ImageDraw, ImageFont  # noqa: E402
 
 from localrag.corpus.readers.ocr import (  # noqa: E402
-    Line,
     PaddleOcr,
+    ScannedLine,
     as_in_japan,
     in_reading_order,
     laid_in_a_row,
@@ -114,13 +116,15 @@ def test_a_low_stroke_is_no_bracket():
 
 
 def test_columns_are_read_from_right_to_left():
-    columns = [Line(text, (x, 10, x + 20, 300), 0.9, True) for text, x in [("三", 10), ("一", 90)]]
-    rows = [Line(text, (10, y, 300, y + 20), 0.9) for text, y in [("三", 90), ("一", 10)]]
+    columns = [
+        ScannedLine(text, (x, 10, x + 20, 300), 0.9, True) for text, x in [("三", 10), ("一", 90)]
+    ]
+    rows = [ScannedLine(text, (10, y, 300, y + 20), 0.9) for text, y in [("三", 90), ("一", 10)]]
     assert [line.text for line in in_reading_order(columns, vertical=True)] == ["一", "三"]
     assert [line.text for line in in_reading_order(rows, vertical=False)] == ["一", "三"]
 
 
-@pytest.mark.parametrize(
+@each(
     ("read", "printed"),
     [
         ("每年", "毎年"),

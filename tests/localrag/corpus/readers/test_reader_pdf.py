@@ -7,12 +7,14 @@ from printed_documents import KINDS, SentenceMaker
 from printed_pages import CMAPS, PrintedPages
 
 from localrag.corpus.readers import Omission, Scans, stream
-from localrag.corpus.readers.ocr import Line
+from localrag.corpus.readers.ocr import ScannedLine
 from localrag.corpus.readers.pdf import read_pdf
 from localrag.corpus.readers.types import Limits
 from localrag.corpus.types import Document
 from localrag.errors import InputError
 from localrag_indexes.analysis.analyzer import split_sentences
+
+from ....rows import each
 
 FEE = "渡し場の使用料は、一回につき三百円とする。"
 
@@ -32,8 +34,8 @@ def sentences(text: str) -> list[str]:
     return [text[start:end] for start, end in split_sentences(text)]
 
 
-@pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.__name__)
-@pytest.mark.parametrize("seed", [1, 2])
+@each("kind", KINDS)
+@each("seed", [1, 2])
 def test_every_sentence_of_a_kind_of_page(kind, seed):
     rng = random.Random(seed)
     made = SentenceMaker(rng)
@@ -41,8 +43,8 @@ def test_every_sentence_of_a_kind_of_page(kind, seed):
     assert [sentence for sentence in made.made if sentence not in found] == []
 
 
-@pytest.mark.parametrize("cmap", [*CMAPS, "Identity"])
-@pytest.mark.parametrize("vertical", [False, True])
+@each("cmap", [*CMAPS, "Identity"])
+@each("vertical", [False, True])
 def test_predefined_cmaps(cmap, vertical):
     pages = PrintedPages(cmap)
     pages.page()
@@ -72,7 +74,7 @@ def test_a_picture_is_read_by_what_is_given():
 
         def read(self, image):
             seen.append(image.shape[1::-1])
-            return [Line("待合所は、夜間は閉める。", (250, 200, 1300, 245), 0.9)]
+            return [ScannedLine("待合所は、夜間は閉める。", (250, 200, 1300, 245), 0.9)]
 
     document = read(pages, Limits(scans=Scans(Engine())))
     assert document.text.endswith("待合所は、夜間は閉める。")
@@ -88,7 +90,7 @@ HALVES = (
 )
 
 
-@pytest.mark.parametrize(
+@each(
     ("head", "foot"),
     [
         ("意見書（案）", "- {n} -"),
@@ -152,13 +154,13 @@ def spread(text, gap, **where):
 CITED = "民法第七百九条により、第709条の「損害」を賠償する。"
 
 
-@pytest.mark.parametrize("gap", [0.2, 0.5, 1.0, 1.2, 2.0])
+@each("gap", [0.2, 0.5, 1.0, 1.2, 2.0])
 def test_letters_that_are_spread_are_one_text(gap):
     lines = [CITED[:14], CITED[14:]] if gap > 0.5 else [CITED]
     assert read(spread("\n".join(lines), gap)).text == CITED
 
 
-@pytest.mark.parametrize("gap", [1.5, 2.0, 4.0])
+@each("gap", [1.5, 2.0, 4.0])
 def test_letters_that_are_printed_one_by_one_are_one_text(gap):
     pages = PrintedPages()
     pages.page()
@@ -168,7 +170,7 @@ def test_letters_that_are_printed_one_by_one_are_one_text(gap):
     assert read(pages).text.splitlines() == ["民法第七百九条", FEE]
 
 
-@pytest.mark.parametrize("pitch", [1.3, 2.0, 3.0])
+@each("pitch", [1.3, 2.0, 3.0])
 def test_vertical_letters_that_are_spread_are_one_text(pitch):
     pages = PrintedPages()
     pages.page()
@@ -187,7 +189,7 @@ def test_spread_words_of_latin_letters_keep_their_blanks():
     assert read(spread("SERVICE AGREEMENT of both", 0.3)).text == "SERVICE AGREEMENT of both"
 
 
-@pytest.mark.parametrize(
+@each(
     ("rows", "step"),
     [
         (["日月火水木金土", "1234567", "89ABCDE"], 25),

@@ -8,6 +8,8 @@ from localrag.corpus.readers.types import Limits
 from localrag.corpus.types import Document
 from localrag_indexes.analysis.analyzer import split_sentences
 
+from ....rows import each
+
 LEFT, SIZE, LEADING = 60.0, 10.0, 12.0
 
 HELVETICA = b"/BaseFont /Helvetica /Encoding /WinAnsiEncoding"
@@ -53,7 +55,7 @@ def test_a_blank_behind_a_letter_that_leans_over_it_is_one():
     assert read(data) == "A roof of form of half of fees"
 
 
-@pytest.mark.parametrize(
+@each(
     ("before", "sign", "after", "read"),
     [
         ("the install", "”", "process", "the install” process"),
@@ -72,7 +74,7 @@ def test_quotation_marks_of_full_width_have_an_empty_half(before, sign, after, r
     assert text_of(pages).replace("“ ", "“").replace("  ", " ") == read.replace("“ ", "“")
 
 
-@pytest.mark.parametrize(
+@each(
     ("line", "following", "joined"),
     [
         ("The list of boats is in the file /usr/share/ferry/list.", "gz of it.", "list.gz"),

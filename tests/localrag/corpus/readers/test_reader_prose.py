@@ -9,18 +9,18 @@ from pypdf.generic import DecodedStreamObject, DictionaryObject, NameObject
 
 from localrag.errors import to_install
 
+from ....rows import each
+
 SENTENCE = "灯台は夜の海を照らし、船はその光を頼りに港へ向かう。"
 
 
-@pytest.mark.parametrize("text", ["労働基準法第20条", "会社法第299条", "民法第百条"])
-@pytest.mark.parametrize("encoding", ["cp932", "euc_jp"])
+@each("text", ["労働基準法第20条", "会社法第299条", "民法第百条"])
+@each("encoding", ["cp932", "euc_jp"])
 def test_a_short_text_without_kana_is_read(text, encoding, read_one):
     assert read_one("a.txt", text.encode(encoding)).text == text
 
 
-@pytest.mark.parametrize(
-    "encoding", ["utf-8", "utf-8-sig", "utf-16", "cp932", "euc_jp", "iso2022_jp"]
-)
+@each("encoding", ["utf-8", "utf-8-sig", "utf-16", "cp932", "euc_jp", "iso2022_jp"])
 def test_text_in_every_japanese_encoding(encoding, read_one):
     document = read_one("灯台.txt", SENTENCE.encode(encoding))
     (passage,) = document.passages

@@ -4,7 +4,7 @@ import json
 from itertools import islice
 from pathlib import Path
 
-from localrag.corpus.readers import Mark, read, stream
+from localrag.corpus.readers import ResumePoint, read, stream
 from localrag.corpus.types import ITEMS, PARAGRAPHS, Document
 
 
@@ -40,7 +40,7 @@ def test_all_laws_from_the_middle_on(shared_data: Path):
     document, mark = islice(rest, 2)
     assert isinstance(document, Document)
     assert document.source == "all_laws.jsonl.xz:21"
-    assert isinstance(mark, Mark)
+    assert isinstance(mark, ResumePoint)
     assert mark.line == 21
     rest.close()
 

@@ -11,6 +11,8 @@ from localrag.corpus.readers import Limits, ReadFailure
 from localrag.corpus.readers.number_formats import shown
 from localrag.corpus.types import Omission
 
+from ....rows import each
+
 openpyxl = pytest.importorskip("openpyxl")
 
 
@@ -80,7 +82,7 @@ def test_merged_cells_are_read_once_and_name_what_is_below_them(read_one) -> Non
     ]
 
 
-@pytest.mark.parametrize(
+@each(
     ("value", "number_format", "told"),
     [
         (1234, '#,##0"円"', "1,234円"),
@@ -201,7 +203,7 @@ def entities() -> bytes:
     return new.getvalue()
 
 
-@pytest.mark.parametrize(
+@each(
     ("data", "cause"),
     [
         (b"PK\x03\x04 and no more", "damaged"),

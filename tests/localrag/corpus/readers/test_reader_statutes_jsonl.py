@@ -6,9 +6,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from localrag.corpus.readers import Limits, LineBlock, Mark, read_piece, stream
+from localrag.corpus.readers import Limits, LineBlock, ResumePoint, read_piece, stream
 from localrag.corpus.readers.statutes_json import ItemLine, item_lines
 from localrag.corpus.types import ARTICLES, ITEMS, PARAGRAPHS
+
+from ....rows import each
 
 LAW = {
     "law_id": "323M40000009999",
@@ -116,9 +118,9 @@ def test_pieces_give_what_the_whole_gives(tmp_path, last):
         outcome
         for one in cut
         for outcome in (read_piece(one, Limits()) if isinstance(one, LineBlock) else [one])
-        if not isinstance(outcome, Mark)
+        if not isinstance(outcome, ResumePoint)
     ]
-    assert read == [outcome for outcome in stream(path) if not isinstance(outcome, Mark)]
+    assert read == [outcome for outcome in stream(path) if not isinstance(outcome, ResumePoint)]
     assert list(stream(path, limits=limits, in_pieces=True, after=cut[1].line)) == cut[2:]
 
 
@@ -129,7 +131,7 @@ def signs(nodes: list[ItemLine]) -> list[object]:
     ]
 
 
-@pytest.mark.parametrize(
+@each(
     ("lines", "expected"),
     [
         (["一　甲", "三　丙"], [("一", "1"), ("三　丙", "")]),

@@ -10,11 +10,13 @@ from pathlib import Path
 
 import pytest
 
-from localrag.corpus.readers import Limits, Mark, ReadFailure, stream
+from localrag.corpus.readers import Limits, ReadFailure, ResumePoint, stream
 from localrag.corpus.readers.types import Omission
 from localrag.corpus.types import TRIPLES, Document, Triple
 
-Outcomes = list[Document | ReadFailure | Omission | Mark]
+from ....rows import each
+
+Outcomes = list[Document | ReadFailure | Omission | ResumePoint]
 
 
 def outcomes(folder: Path, name: str, data: str | bytes, after: int = 0) -> Outcomes:
@@ -53,7 +55,7 @@ def test_a_line_is_a_triple_and_a_span_of_the_document(tmp_path: Path) -> None:
         assert passage.layer == TRIPLES
         assert passage.header == passage.triple.subject
         assert document.text[passage.start : passage.end] == passage.text
-    assert mark == Mark(2, bytes=len(lines.encode()))
+    assert mark == ResumePoint(2, bytes=len(lines.encode()))
 
 
 def test_source_and_date_come_along(tmp_path: Path) -> None:
@@ -80,11 +82,11 @@ def test_a_subject_without_end_is_parted(tmp_path: Path) -> None:
 def test_reading_goes_on_after_a_mark_as_if_never_stopped(tmp_path: Path) -> None:
     lines = jsonl(said(f"舟{n // 3}", f"述語{n}", "値") for n in range(900))
     found = outcomes(tmp_path, "k.jsonl", lines)
-    mark = next(one for one in found if isinstance(one, Mark))
+    mark = next(one for one in found if isinstance(one, ResumePoint))
     assert outcomes(tmp_path, "k.jsonl", lines, after=mark.line) == found[2:]
 
 
-@pytest.mark.parametrize(
+@each(
     ("line", "cause"),
     [
         (b"{", "not JSON"),
@@ -175,7 +177,7 @@ def test_tab_separated_values_may_be_compressed(tmp_path: Path, suffix: str, pac
     assert triples(found) == [Triple("凪", "職業", ("女優",))]
 
 
-@pytest.mark.parametrize(
+@each(
     ("line", "cause"),
     [
         (b"\xff\ta\tb", "UTF-8"),
@@ -224,11 +226,11 @@ def test_lines_that_end_with_a_carriage_return_alone_are_refused(tmp_path: Path)
     assert "LF" in failure.cure
 
 
-@pytest.mark.parametrize(
+@each(
     ("first", "told"),
     [(b"\n \n", 0), (b"\xff\ta\tb\n", 1), (b"a title\n", 1), (b"x" * 20_000 + b"\n", 1)],
 )
-@pytest.mark.parametrize("name", ["k.tsv", "k.jsonl"])
+@each("name", ["k.tsv", "k.jsonl"])
 def test_a_bad_first_line_does_not_decide_for_the_rest(
     tmp_path: Path, name: str, first: bytes, told: int
 ) -> None:

@@ -8,11 +8,11 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import pytest
-
-from localrag.corpus.readers import Mark, ReadFailure, stream
+from localrag.corpus.readers import ReadFailure, ResumePoint, stream
 from localrag.corpus.readers.types import Omission
 from localrag.corpus.types import ALIAS, Document, Triple
+
+from ....rows import each
 
 ENTITY = "http://www.wikidata.org/entity/"
 GREGORIAN, JULIAN = f"{ENTITY}Q1985727", f"{ENTITY}Q1985786"
@@ -54,7 +54,7 @@ def dump(*entities: object) -> bytes:
 
 def outcomes(
     folder: Path, data: bytes, name: str = "dump.json", after: int = 0
-) -> list[Document | ReadFailure | Omission | Mark]:
+) -> list[Document | ReadFailure | Omission | ResumePoint]:
     path = folder / name
     path.write_bytes(data)
     return list(stream(path, after=after))
@@ -105,7 +105,7 @@ def test_an_item_is_a_document_and_names_are_found_wherever_they_stand(tmp_path:
     ]
 
 
-@pytest.mark.parametrize(
+@each(
     ("value", "words"),
     [
         (time("+1986-04-14T00:00:00Z", 11), "1986年4月14日"),
@@ -182,7 +182,7 @@ def test_what_is_empty_may_be_written_as_a_list(tmp_path: Path) -> None:
     assert found == [Triple("凪", "国籍", ("海",), "Wikidata Q2", "2021-08-23")]
 
 
-@pytest.mark.parametrize(
+@each(
     ("name", "pack"),
     [
         ("dump.json", bytes),
@@ -206,7 +206,7 @@ def test_every_form_of_a_dump_is_read(
     assert [one.text for one in documents] == ["凪の国籍は海。\n"]
 
 
-@pytest.mark.parametrize("name", ["dump.json", "dump.jsonl", "dump.json.gz", "dump.jsonl.xz"])
+@each("name", ["dump.json", "dump.jsonl", "dump.json.gz", "dump.jsonl.xz"])
 def test_a_dump_is_known_by_its_fields_however_they_are_spaced_and_ordered(
     tmp_path: Path, name: str
 ) -> None:
@@ -246,10 +246,10 @@ def test_reading_goes_on_after_a_mark_with_all_names_known(tmp_path: Path) -> No
     resumed = outcomes(tmp_path, dump(*names, *items), after=8)
     documents = [one for one in found if isinstance(one, Document)]
     assert [one for one in resumed if isinstance(one, Document)] == documents[5:]
-    assert [one.line for one in resumed if isinstance(one, Mark)] == list(range(9, 15))
+    assert [one.line for one in resumed if isinstance(one, ResumePoint)] == list(range(9, 15))
 
 
-@pytest.mark.parametrize(
+@each(
     "bad",
     [
         b"{",

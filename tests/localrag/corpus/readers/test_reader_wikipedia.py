@@ -12,15 +12,17 @@ import pytest
 from localrag.corpus.readers import (
     Limits,
     LineBlock,
-    Mark,
     Omission,
     ReadFailure,
+    ResumePoint,
     read_piece,
     stream,
     supported,
 )
 from localrag.corpus.types import ALIAS, PASSAGES, TRIPLES, Document, Triple
 from localrag.errors import InputError, to_install
+
+from ....rows import each
 
 SENTENCE = "海辺の灯台は夜の海を照らし、船はその光を頼りに港へ向かう。"
 BOX = (
@@ -51,7 +53,7 @@ def bulk(*pages: dict[str, object], start: int = 1) -> bytes:
     ).encode()
 
 
-@pytest.mark.parametrize(
+@each(
     ("name", "packed"),
     [
         ("jawiki-20211229-cirrussearch-content.json.gz", gzip.compress),
@@ -109,7 +111,7 @@ def test_box_and_redirects_are_sentences_of_the_text_and_triples(read_one):
     assert "白岬灯台の高さは33m。" in facts.text
 
 
-@pytest.mark.parametrize(
+@each(
     ("fields", "expected"),
     [
         ({"category": ["曖昧さ回避"]}, "yes"),
@@ -130,14 +132,16 @@ def test_what_is_no_article_is_left_out_and_counted(tmp_path):
         Omission("pages that are no articles"),
         Omission("articles without text"),
     ]
-    assert [o.line for o in outcomes if isinstance(o, Mark)] == [2, 4, 6]
+    assert [o.line for o in outcomes if isinstance(o, ResumePoint)] == [2, 4, 6]
 
 
 def test_reading_goes_on_in_the_middle_of_a_dump(tmp_path):
     path = tmp_path / "x.json.bz2"
     path.write_bytes(bz2.compress(bulk(*(page(f"灯台{n}") for n in range(6)))))
     whole = list(stream(path))
-    assert list(stream(path, after=6)) == whole[whole.index(Mark(6, path.stat().st_size)) + 1 :]
+    assert (
+        list(stream(path, after=6)) == whole[whole.index(ResumePoint(6, path.stat().st_size)) + 1 :]
+    )
 
 
 def test_pieces_give_what_the_whole_gives(tmp_path):
@@ -146,10 +150,10 @@ def test_pieces_give_what_the_whole_gives(tmp_path):
     bad = b'{"index":{"_id":"9"}}\n{broken\n\n'
     path.write_bytes(gzip.compress(bulk(*(page(f"灯台{n}") for n in range(9))) + bad))
     cut = list(stream(path, limits=limits, in_pieces=True))
-    assert [type(outcome) for outcome in cut] == [LineBlock, Mark] * (len(cut) // 2)
+    assert [type(outcome) for outcome in cut] == [LineBlock, ResumePoint] * (len(cut) // 2)
     assert len(cut) > 6
     read = [o for piece in cut[::2] for o in read_piece(piece, Limits())]
-    assert read == [o for o in stream(path) if not isinstance(o, Mark)]
+    assert read == [o for o in stream(path) if not isinstance(o, ResumePoint)]
     assert list(stream(path, limits=limits, in_pieces=True, after=cut[1].line)) == cut[2:]
 
 
@@ -166,7 +170,7 @@ BAD_PAGES = [
 ]
 
 
-@pytest.mark.parametrize(("line", "cause"), BAD_PAGES)
+@each(("line", "cause"), BAD_PAGES)
 def test_a_bad_page_is_named_and_the_rest_goes_on(line, cause, read_bytes):
     data = bulk(page("甲")) + b'{"index":{}}\n' + line + b"\n" + bulk(page("乙"))
     first, failure, last = read_bytes("x.json", data, limits=Limits(line_bytes=5_000))
@@ -177,7 +181,7 @@ def test_a_bad_page_is_named_and_the_rest_goes_on(line, cause, read_bytes):
     assert failure.cure
 
 
-@pytest.mark.parametrize(
+@each(
     "odd",
     [
         {"redirect": "a"},
@@ -320,7 +324,7 @@ def test_announced_pages_that_are_missing_are_counted(tmp_path):
     path = tmp_path / "x.json"
     action = b'{"index":{"_id":"9"}}\n'
     path.write_bytes(action * 3 + bulk(page("甲")) + action * 2)
-    outcomes = [o for o in stream(path) if not isinstance(o, Mark)]
+    outcomes = [o for o in stream(path) if not isinstance(o, ResumePoint)]
     omissions = [o for o in outcomes if isinstance(o, Omission)]
     assert omissions == [Omission("announced pages that are missing")] * 4
     (document,) = [o for o in outcomes if isinstance(o, Document)]
@@ -337,8 +341,8 @@ def test_a_blank_line_parts_no_page_from_its_action(read_one):
     assert read_one("x.json", data).metadata["page_id"] == "1"
 
 
-@pytest.mark.parametrize("action", [b"", b'{"index":{"_id":"9"}}\n'])
-@pytest.mark.parametrize("line", [json.dumps(page("甲")).encode() + b"\n", b"\n"])
+@each("action", [b"", b'{"index":{"_id":"9"}}\n'])
+@each("line", [json.dumps(page("甲")).encode() + b"\n", b"\n"])
 def test_pieces_stay_small_whatever_the_order_of_lines(action, line, tmp_path):
     limits = Limits(piece_bytes=2_000)
     path = tmp_path / "x.json"
@@ -350,7 +354,7 @@ def test_pieces_stay_small_whatever_the_order_of_lines(action, line, tmp_path):
     numbers = [number for piece in pieces for number, _ in piece.lines]
     assert numbers == list(range(1, len(numbers) + 1))
     read = [o for piece in pieces for o in read_piece(piece, Limits())]
-    assert read == [o for o in stream(path) if not isinstance(o, Mark)]
+    assert read == [o for o in stream(path) if not isinstance(o, ResumePoint)]
 
 
 def test_a_dump_without_actions_is_named_for_what_it_is(read_failure):

@@ -2,10 +2,9 @@
 
 from collections.abc import Callable
 
-import pytest
-
 from localrag.corpus.types import Document
 
+from ....rows import each
 from ...word_parts import levels, numbered, p, style, t
 
 Read = Callable[..., Document]
@@ -50,7 +49,7 @@ def test_articles_numbered_by_word_read_like_typed_ones(lines):
     ]
 
 
-@pytest.mark.parametrize(
+@each(
     ("number_format", "third"),
     [
         ("decimal", "3"),
@@ -82,7 +81,7 @@ def test_formats_of_numbers(lines, number_format, third):
     assert found[2] == f"[{third}]　丙"
 
 
-@pytest.mark.parametrize(
+@each(
     ("number_format", "written"),
     [
         ("ideographLegalTraditional", "壹佰零伍"),

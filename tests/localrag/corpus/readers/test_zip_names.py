@@ -9,6 +9,8 @@ import pytest
 
 from localrag.corpus.readers import ReadFailure
 
+from ....rows import each
+
 _NAMES = ["手引.txt", "別表第一.txt", "申請/予約.txt", "ソ十能.txt"]
 
 
@@ -49,7 +51,7 @@ def test_backslashes_between_folders(read_bytes) -> None:
     assert found.id == "a.zip!申請/予約.txt"
 
 
-@pytest.mark.parametrize("name", [r"..\予約.txt", r"C:\予約.txt", r"\\share\予約.txt", "../表.txt"])
+@each("name", [r"..\予約.txt", r"C:\予約.txt", r"\\share\予約.txt", "../表.txt"])
 def test_paths_that_leave_the_archive_are_refused(name, read_bytes) -> None:
     (failure,) = read_bytes("a.zip", packed(name.encode("cp932")))
     assert isinstance(failure, ReadFailure)

@@ -7,8 +7,11 @@ import pytest
 from localrag.answer.checking import Mismatch, MismatchKind
 from localrag.answer.types import Answer, Citation, Claim, Status
 from localrag.doors.as_json.found import answer_as_json
-from localrag.doors.cli.render import print_answer
+from localrag.doors.cli.render import QUOTED, print_blocks
+from localrag.page.answer import answer_blocks, label
 from localrag.search.types import ModelCall, Query, Trace
+
+from ....rows import each
 
 RULE = Citation(
     *("F1#8.1", "渡し守は、", 10, 15, "渡し舟法 第八条 第一項"), state="2026-04-01", verified=True
@@ -18,7 +21,7 @@ CALLED = Trace(calls=(ModelCall("tiny", 100, 0, 7, 0.5),))
 
 
 def printed(answer: Answer, capsys: pytest.CaptureFixture[str]) -> list[str]:
-    print_answer(answer)
+    print_blocks(answer_blocks(answer, label), QUOTED)
     return capsys.readouterr().out.splitlines()
 
 
@@ -27,7 +30,7 @@ def test_quotations_promise_no_answer(capsys: pytest.CaptureFixture[str]) -> Non
     lines = printed(quoted, capsys)
     judge = "comes nearest, word for word; whether it answers is for you to judge"
     assert lines[0] == f"quoted: this {judge}"
-    assert "    F1#8.1  characters 10-15  as of 2026-04-01" in lines
+    assert "    F1#8.1  characters 10-15  in force from 2026-04-01" in lines
     assert "    page.md#2  characters 3-27" in lines, "no law has no state"
     lines = printed(replace(quoted, trace=CALLED), capsys)
     assert lines[0] == f"quoted: the model finds no answer; this {judge}"
@@ -56,10 +59,10 @@ def test_quotations_come_before_what_a_model_wrote_in_vain(
         "What the texts say, word for word; check whether it answers:",
         "  渡し舟法 第八条 第一項",
         "    渡し守は、",
-        "    F1#8.1  characters 10-15  as of 2026-04-01",
+        "    F1#8.1  characters 10-15  in force from 2026-04-01",
         "",
     ]
-    assert lines[7:9] == ["Written by the model, not supported:", "水位は九メートル。 [1]"]
+    assert lines[7:9] == ["Written by the model, not supported:", "  水位は九メートル。 [1]"]
 
 
 def test_a_law_that_is_lacking_comes_first(capsys: pytest.CaptureFixture[str]) -> None:
@@ -68,10 +71,10 @@ def test_a_law_that_is_lacking_comes_first(capsys: pytest.CaptureFixture[str]) -
     lines = printed(answer, capsys)
     assert lines[0] == "not in this corpus: 会社法、商法"
     assert lines[1].startswith("quoted: ")
-    assert lines[-1].endswith("  as of 2026-04-01  of a law not named in the question")
+    assert lines[-1].endswith("  in force from 2026-04-01  of a law not named in the question")
 
 
-@pytest.mark.parametrize("kind", MismatchKind)
+@each("kind", MismatchKind)
 def test_what_a_claim_says_beyond_its_sentences_is_named(
     kind: MismatchKind, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -116,7 +116,7 @@ def test_claims_are_printed_with_the_sentences_that_carry_them(
     assert outcome.code == 0, outcome.err
     assert outcome.out.startswith("supported: every claim is in ")
     assert f"{CLAIM} [1]" in outcome.out
-    assert "  as of 2026-04-01\n" in outcome.out
+    assert "  in force from 2026-04-01\n" in outcome.out
     assert "rejected" not in outcome.out
 
 

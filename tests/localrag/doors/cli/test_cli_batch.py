@@ -218,38 +218,32 @@ ROWS = 60
 
 
 @pytest.mark.skipif(os.name == "nt", reason="signals of POSIX")
-@pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGKILL])
-def test_stopped_half_way(
-    cli: Cli, sample: Path, tmp_path: Path, answers: Path, how: signal.Signals
-) -> None:
-    table = tmp_path / "many.jsonl"
-    many(table, ROWS)
-    process = start(str(table), "--out", str(answers))
-    until_lines(answers, 5)
-    os.killpg(process.pid, how)
-    _, err = process.communicate(timeout=PATIENCE)
-    kept = answers.read_bytes().count(b"\n")
-    assert 5 <= kept < ROWS
-    if how is signal.SIGINT:
-        assert process.returncode == 130
-        assert f"stopped with {kept:,} of {ROWS:,} rows done" in err
-        assert "the same command goes on from there" in err
-    again = cli("batch", str(table), "--out", str(answers), "--json")
-    assert (again.code, again.json["earlier"], again.json["asked"]) == (0, kept, ROWS - kept)
-    assert [row["row"] for row in read(answers)] == list(range(1, ROWS + 1))
-
-
-@pytest.mark.skipif(os.name == "nt", reason="signals of POSIX")
-def test_two_processes(cli: Cli, sample: Path, tmp_path: Path, answers: Path) -> None:
+def test_stopped_half_way(cli: Cli, sample: Path, tmp_path: Path, answers: Path) -> None:
     table = tmp_path / "many.jsonl"
     many(table, ROWS)
     process = start(str(table), "--out", str(answers))
     until_lines(answers, 5)
     os.kill(process.pid, signal.SIGSTOP)
     try:
-        outcome = cli("batch", str(table), "--out", str(answers))
+        meanwhile = cli("batch", str(table), "--out", str(answers))
     finally:
-        os.killpg(process.pid, signal.SIGKILL)
-        process.communicate(timeout=PATIENCE)
-    assert outcome.code == 6
-    assert "Another process is writing" in outcome.err
+        os.killpg(process.pid, signal.SIGINT)
+        os.kill(process.pid, signal.SIGCONT)
+        _, err = process.communicate(timeout=PATIENCE)
+    assert meanwhile.code == 6
+    assert "Another process is writing" in meanwhile.err
+    kept = answers.read_bytes().count(b"\n")
+    assert 5 <= kept < ROWS
+    assert process.returncode == 130
+    assert f"stopped with {kept:,} of {ROWS:,} rows done" in err
+    assert "the same command goes on from there" in err
+
+    process = start(str(table), "--out", str(answers))
+    until_lines(answers, kept + 5)
+    os.killpg(process.pid, signal.SIGKILL)
+    process.communicate(timeout=PATIENCE)
+    kept = answers.read_bytes().count(b"\n")
+    assert kept < ROWS
+    again = cli("batch", str(table), "--out", str(answers), "--json")
+    assert (again.code, again.json["earlier"], again.json["asked"]) == (0, kept, ROWS - kept)
+    assert [row["row"] for row in read(answers)] == list(range(1, ROWS + 1))

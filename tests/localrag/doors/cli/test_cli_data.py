@@ -10,6 +10,8 @@ from tiny_models.servers import Answer, Double
 from localrag import sample
 from localrag.evaluation.datasets.keeping import digest
 
+from ....rows import each
+
 Cli = Callable[..., Any]
 QUESTION = '{"id": "q1", "question": "櫂は要るか", "options": ["はい", "いいえ"], "answer": "a"}\n'
 
@@ -179,7 +181,7 @@ def test_download(cli: Cli, workspace: Path, folder: Path) -> None:
     assert cli("data", "list", "--json").json[-1]["at_hand"] == ["main"]
 
 
-@pytest.mark.parametrize(
+@each(
     ("arguments", "code", "part"),
     [
         (["add", "lawqaa", "."], 3, "Did you mean lawqa?"),
@@ -196,7 +198,7 @@ def test_failures(cli: Cli, workspace: Path, arguments: list[str], code: int, pa
     assert outcome.out == ""
 
 
-@pytest.mark.parametrize(
+@each(
     ("arguments", "hint"),
     [
         (

@@ -9,7 +9,8 @@ import pytest
 
 from localrag.answer.types import Answer, Citation, Derivation, Stage, Status, Step
 from localrag.corpus.types import Triple
-from localrag.doors.cli.render import print_answer
+from localrag.doors.cli.render import print_blocks
+from localrag.page.answer import answer_blocks, label
 from localrag.search.types import Trace
 from localrag.text.facts import Fact, FactKind
 
@@ -23,8 +24,8 @@ def test_a_comparison_is_shown_step_by_step_with_its_computation(sample: Path, c
     shown = cli("ask", *METHOD, OLDER)
     assert shown.code == 0, shown.err
     lines = shown.out.splitlines()
-    assert lines[0] == "あおさぎ丸"
-    assert lines[1].startswith("supported: 2 quotations")
+    assert lines[0].startswith("supported: 2 quotations")
+    assert lines[1] == "あおさぎ丸"
     assert "1. かわせみ丸、建造年: 2009年 [1] (triples)" in lines
     assert "2. あおさぎ丸、建造年: 1987年 [2] (triples)" in lines
     assert any(line.startswith("=> ") and "1987年 < " in line for line in lines)
@@ -91,22 +92,21 @@ def test_what_was_not_found_and_what_is_remembered_is_told(
         Step("年は", "Answer3", "生年"),
     )
     rejected = Citation("d#1", "8m", label="橋", problem=Fact(FactKind.OBJECT_NOT_HELD))
-    print_answer(
-        Answer(
-            "",
-            (rejected,),
-            Status.NOT_FOUND,
-            Trace(),
-            doubts=(Fact(FactKind.FOUND_AT_NO_STAGE, n=3),),
-            derivation=Derivation(steps),
-        )
+    answer = Answer(
+        "",
+        (rejected,),
+        Status.NOT_FOUND,
+        Trace(),
+        doubts=(Fact(FactKind.FOUND_AT_NO_STAGE, n=3),),
+        derivation=Derivation(steps),
     )
+    print_blocks(answer_blocks(answer, label))
     lines = capsys.readouterr().out.splitlines()
     assert lines[0] == "not found: query 3 was answered at no stage"
     assert lines[2:6] == [
         "1. 青[bold]磁橋、設計者: 佐[/]藤 (the model alone)",
         "2. 青磁橋、幅: 8m [1 rejected] (documents)",
-        "3. 佐藤、師: not found (triples, documents)",
-        "4. Answer3、生年: not found (not asked)",
+        "3. 佐藤、師: nothing found (triples, documents)",
+        "4. Answer3、生年: nothing found (not asked)",
     ]
     assert "[1] rejected: 橋 (the object is not in the passage)" in lines

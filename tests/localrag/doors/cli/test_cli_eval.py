@@ -10,6 +10,10 @@ import pytest
 from localrag.corpus.workspace import Workspace
 from localrag_models.store import ModelStore
 
+from ....rows import each
+
+pytestmark = pytest.mark.usefixtures("undrawn")
+
 Cli = Callable[..., Any]
 
 BOUND = ("--set", "chat.max_tokens=1200", "--set", "runtime.threads=1")
@@ -53,7 +57,7 @@ def test_the_group_teaches(cli: Cli) -> None:
         assert "--json" in told
 
 
-def test_from_questions_to_a_report(cli: Cli, ferries: Path) -> None:
+def test_from_questions_to_a_report(cli: Cli, ferries: Path, drawn: None) -> None:
     planned = ask(cli, ferries, "--model", "tiny", "--orders", "2", "--dry-run", "--json").json
     assert [planned["entries"][0][key] for key in ("calls", "most_calls")] == [6, 6]
     outcome = ask(cli, ferries, "--model", "tiny", "--orders", "2")
@@ -155,7 +159,7 @@ def test_without_a_model(cli: Cli, ferries: Path) -> None:
     assert ask(cli, ferries, "--model", "none").code == 8
 
 
-@pytest.mark.parametrize(
+@each(
     ("arguments", "code", "part"),
     [
         (["eval", "none", "--method", "statute-direct"], 3, "no dataset 'none'"),

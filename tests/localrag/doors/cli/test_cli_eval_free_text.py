@@ -7,6 +7,10 @@ from typing import Any
 
 import pytest
 
+from ....rows import each
+
+pytestmark = pytest.mark.usefixtures("undrawn")
+
 Cli = Callable[..., Any]
 
 TRIPLES = [
@@ -105,7 +109,7 @@ def test_methods_and_stages_with_commas_between_them(cli: Cli, lights: str) -> N
     assert "verdicts" in shown
 
 
-@pytest.mark.parametrize(
+@each(
     ("arguments", "code", "part"),
     [
         (["--method", "staged", "--stages", "4"], 2, "stages '4'"),

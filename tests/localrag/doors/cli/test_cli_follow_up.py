@@ -4,7 +4,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import pytest
+from ....rows import each
 
 Cli = Callable[..., Any]
 
@@ -44,9 +44,7 @@ def test_a_citation_typed_shortly_is_written_out(cli: Cli, sample: Path) -> None
     assert hits[0]["passage"]["id"].startswith("599AC0000000001#8")
 
 
-@pytest.mark.parametrize(
-    "before", ["", "？", "あ" * 100_000, "\x1b]0;title\x07\x1b[2J", "[red]</x>" * 100, "-" * 50]
-)
+@each("before", ["", "？", "あ" * 100_000, "\x1b]0;title\x07\x1b[2J", "[red]</x>" * 100, "-" * 50])
 def test_whatever_stood_before_is_only_text(before: str, cli: Cli, sample: Path) -> None:
     outcome = cli("ask", f"--after={before}", "その罰則は")
     assert outcome.code in (0, 3)

@@ -11,6 +11,7 @@ import pytest
 
 from ....conftest import REPOSITORY
 from ....patience import PATIENCE
+from ....rows import each
 
 Cli = Callable[..., Any]
 
@@ -31,7 +32,7 @@ def test_a_dash_reads_standard_input(cli: Cli, sample: Path) -> None:
     assert found["query"]["text"] == "渡し守 資格"
 
 
-@pytest.mark.parametrize(
+@each(
     "line",
     [
         ("search", "-c", "main", "-c", "other", "舟"),
@@ -54,7 +55,7 @@ def test_an_option_that_may_be_repeated(cli: Cli, sample: Path) -> None:
     assert found.code == 0
 
 
-@pytest.mark.parametrize(
+@each(
     "line",
     [
         ("show", "民法709条"),

@@ -11,6 +11,8 @@ from tiny_models.scripted import ScriptedChat, searches
 from localrag.evaluation.optimize.leakage import LONGEST, PIECE, SPREAD
 from localrag_models.chat import ChatRequest, Reply, ignore, never, overlook
 
+from ....rows import each
+
 
 class Searcher(ScriptedChat):
     """Writes what it is asked as query, and proposes instructions that help nothing."""
@@ -163,7 +165,7 @@ def test_a_run_that_is_not_finished_is_listed(
     assert cli("optimize", "list", "--json").json == []
 
 
-@pytest.mark.parametrize(
+@each(
     ("arguments", "code", "part"),
     [
         (["queries", "bogus", "--name", "x"], 3, "no dataset 'bogus'"),

@@ -13,6 +13,7 @@ from localrag import sample as sample_corpus
 from localrag.corpus.workspace import Workspace, writing
 
 from ....patience import PATIENCE
+from ....rows import each
 
 ACT, ORDER = "599AC0000000001", "599CO0000000002"
 Cli = Callable[..., Any]
@@ -218,7 +219,7 @@ def test_search(cli: Cli, sample: Path) -> None:
     assert any(p["document_id"] == ORDER and p["locator"].startswith("3") for p in passages)
     assert {stage["stage"] for stage in found["trace"]} >= {"resolve", "lexical", "fuse"}
     text = cli("search", "渡し守の資格", "--explain").out
-    assert "stage lexical" in text
+    assert "stage words" in text
     assert passages[0]["id"] in text
 
 
@@ -236,7 +237,7 @@ def test_search_tells_what_it_looked_up_instead_of_everyday_words(cli: Cli, samp
     assert cli("ask", "渡し守のクビ").err == outcome.err
 
 
-@pytest.mark.parametrize(
+@each(
     ("options", "allowed"),
     [
         (["--type", "CabinetOrder"], {ORDER}),
@@ -274,7 +275,7 @@ def test_nothing_found_has_its_own_exit_code(cli: Cli, sample: Path) -> None:
         assert "Traceback" not in outcome.err
 
 
-@pytest.mark.parametrize("question", ["", "  \n", "？！。", "あ" * 100_000])
+@each("question", ["", "  \n", "？！。", "あ" * 100_000])
 def test_what_is_no_question_is_refused(cli: Cli, sample: Path, question: str) -> None:
     for verb in ("search", "ask"):
         outcome = cli(verb, "-", stdin=question)
@@ -317,7 +318,7 @@ def test_ask_prints_numbered_quotations(cli: Cli, sample: Path) -> None:
     assert "[1] " in out
     assert "第八条" in out
     quoted, near = out.split("\nAlso near in this corpus; they may not answer:\n")
-    assert quoted.count("  as of 2026-04-01\n") == quoted.count("#"), "the state of each law"
+    assert quoted.count("  in force from 2026-04-01\n") == quoted.count("#"), "of each law"
     assert near.count("\n") == 5, "a line each"
 
 
@@ -394,7 +395,7 @@ def test_show_an_order_finds_terms_of_its_act(cli: Cli, sample: Path) -> None:
     assert any(link["kind"] == "delegated-by" for link in view["refers_to"])
 
 
-@pytest.mark.parametrize(
+@each(
     "target",
     [
         "渡し舟法99条",
@@ -423,7 +424,7 @@ def test_show_each_provision_of_a_range_and_of_a_list(cli: Cli, sample: Path) ->
     printed = cli("show", "渡し舟法7条及び8条")
     assert printed.out.index("第七条") < printed.out.index("第八条")
     assert "localrag show ID" in printed.err
-    assert "Filled in by" not in printed.out
+    assert "Implemented by" not in printed.out
 
 
 def test_show_what_a_law_holds(cli: Cli, sample: Path) -> None:
@@ -518,7 +519,7 @@ def test_what_filters_leave_is_told_where_nothing_is_found(cli: Cli) -> None:
 
 
 @pytest.mark.usefixtures("sample")
-@pytest.mark.parametrize(
+@each(
     ("filters", "told", "instead"),
     [
         (["--from", "2040-01-01"], "from=2040-01-01", "date=2026-04-01"),

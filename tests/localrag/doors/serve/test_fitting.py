@@ -8,6 +8,8 @@ from hypothesis import strategies as st
 
 from localrag.doors.serve.fitting import fitted, rest
 
+from ....rows import each
+
 RESULT = {
     "passage": {"id": "law#1", "text": "第一条　渡し舟は、" * 400},
     "left_out": 3,
@@ -46,7 +48,7 @@ def test_of_an_answer_the_nearest_passages_go_before_what_it_says():
     assert cuts_of(shown) == {"trace": (0, 1), "nearest": (0, 5)}
 
 
-@pytest.mark.parametrize("most", [1_000, 2_500, 6_000, 20_000])
+@each("most", [1_000, 2_500, 6_000, 20_000])
 def test_a_long_result_is_cut_to_its_room_and_says_where(most):
     shown = fitted(RESULT, most)
     assert 0.5 * most < length(shown) <= most
@@ -68,7 +70,7 @@ def test_the_first_field_gets_half_of_the_room_and_what_others_leave():
     assert len(alone["text"]) > 3_800
 
 
-@pytest.mark.parametrize(
+@each(
     ("part", "whole"),
     [
         ("passage.text", RESULT["passage"]["text"]),
@@ -103,7 +105,7 @@ def test_an_entry_longer_than_the_room_is_given_cut():
     assert rest(value, "versions", 7, 1_000)["value"] == []
 
 
-@pytest.mark.parametrize(
+@each(
     "part", ["", "nothing", "left_out", "passage", "referred_by.*.words", "referred_by.300", "a.b"]
 )
 def test_what_is_no_part_is_not_found(part):

@@ -17,6 +17,8 @@ from localrag.doors.serve.http import serve as serve_for_ever
 from localrag.doors.serve.listening import names_of
 from localrag.errors import ConfigError, UsageError
 
+from ....rows import each
+
 
 @pytest.fixture
 def tokens(tmp_path):
@@ -37,13 +39,13 @@ def test_a_token_is_kept_as_its_digest_alone(tokens, tmp_path):
     assert Tokens(path).holder(renewed) == Holder("office")
 
 
-@pytest.mark.parametrize("name", ["", "a b", "../x", "a" * 65])
+@each("name", ["", "a b", "../x", "a" * 65])
 def test_a_token_has_a_plain_name(tokens, name):
     with pytest.raises(UsageError, match="cannot be the name of a token"):
         tokens.add(name, [])
 
 
-@pytest.mark.parametrize("text", ["[office]\n", "office = 3", "[", '[a]\nsha256="x"\ncorpora=[]'])
+@each("text", ["[office]\n", "office = 3", "[", '[a]\nsha256="x"\ncorpora=[]'])
 def test_a_file_of_tokens_that_is_none_is_told(tmp_path, text):
     path = tmp_path / "tokens.toml"
     path.write_text(text)
@@ -75,7 +77,7 @@ async def test_a_token_opens_its_corpora_alone(serve, tokens):
             assert "main" not in reply.json()["error"]["cure"]
 
 
-@pytest.mark.parametrize(
+@each(
     ("headers", "status"),
     [
         ({"sec-fetch-site": "same-site"}, 403),
@@ -107,7 +109,7 @@ async def test_every_reply_has_its_number_and_lets_a_browser_run_nothing(serve):
     assert len(other.headers["x-request-id"]) == 16
 
 
-@pytest.mark.parametrize("length", ["2000", "99999999999999999999999", "-1", "x", "1e9"])
+@each("length", ["2000", "99999999999999999999999", "-1", "x", "1e9"])
 async def test_what_is_too_large_is_not_read(serve, length):
     async def never():
         raise AssertionError("it was read")
@@ -306,7 +308,7 @@ async def test_a_session_that_is_left_is_over(serve, tokens):
         assert reply.headers["location"] == "/sign-in"
 
 
-@pytest.mark.parametrize(
+@each(
     ("headers", "status"),
     [
         ({"origin": "http://127.0.0.1"}, 303),

@@ -45,7 +45,7 @@ async def test_the_page(serve: Any, papers: Session) -> None:
         answer = await client.get(asked.headers["location"].partition("#")[0])
         tree = html.fromstring(answer.text)
         (cited, *_) = tree.xpath("//ol[@class='citations']//a")
-        shown = await client.get(cited.get("href").partition("#")[0])
+        shown = await client.get(answer.url.join(cited.get("href").partition("#")[0]))
         assert "霧の日に三度" in shown.text
         for page in (answer, shown):
             assert unsafe(html.fromstring(page.text).text_content()) == set()

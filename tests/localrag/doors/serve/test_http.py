@@ -31,10 +31,11 @@ from localrag.language import N_
 from localrag_indexes.errors import IndexMissing
 
 from ....patience import PATIENCE, comes
+from ....rows import each
 from .conftest import QUESTION, WaitingChat
 
 
-@pytest.mark.parametrize(
+@each(
     ("path", "call", "verb"),
     [
         ("/search", {"query": "渡し守の資格", "law": ["渡し舟法"], "k": 10.0},
@@ -66,7 +67,7 @@ async def test_a_route_gives_the_json_of_its_verb(serve, cli, sample_home, path,
     assert given == printed
 
 
-@pytest.mark.parametrize(
+@each(
     ("path", "content", "status", "words"),
     [
         ("/search", b'{"query": ""}', 400, "at least 1 character"),
@@ -191,7 +192,7 @@ async def test_an_error_names_no_path_of_the_machine(serve, sample, caplog):
     assert all(str(store) in line["problem"] for line in lines)
 
 
-@pytest.mark.parametrize(
+@each(
     ("error", "words"),
     [
         (StorageError(N_("{path} is full."), path=Path("/home/a b/law/x.sqlite")), "x.sqlite is"),

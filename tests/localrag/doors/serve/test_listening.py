@@ -18,6 +18,7 @@ from starlette.routing import Route
 from localrag.doors.serve.listening import opened_door
 from localrag.errors import UsageError
 
+from ....rows import each
 from .conftest import answer
 
 HEAD = b"POST /echo HTTP/1.1\r\nHost: localhost\r\n"
@@ -39,7 +40,7 @@ def echo():
     return app
 
 
-@pytest.mark.parametrize(
+@each(
     "sent",
     [
         SIZED + b"Transfer-Encoding: chunked\r\n\r\n0\r\n\r\n",
@@ -90,7 +91,7 @@ async def test_requests_in_any_pieces_and_one_after_the_other_are_read(listening
     assert reply.startswith(b"HTTP/1.1 200 ")
 
 
-@pytest.mark.parametrize("sent", [b"", HEAD, HEAD[:-1], SIZED + b"\r\nhell"])
+@each("sent", [b"", HEAD, HEAD[:-1], SIZED + b"\r\nhell"])
 async def test_a_request_without_end_is_let_go_of(listening, echo, sent):
     # The second more is for the guard, which tells what is slow.
     async with listening(echo, patience=-0.95) as path:

@@ -1,6 +1,7 @@
 """An agent asks: with the JSON of the command line, in words, and bounded."""
 
 import json
+import shutil
 import socket
 import subprocess
 import sys
@@ -22,6 +23,7 @@ from localrag.doors.serve.mcp import application, server_of
 from localrag.doors.session import Session
 
 from ....patience import PATIENCE, comes
+from ....rows import each
 from .conftest import QUESTION, WaitingChat, answer
 
 ARTICLE = "599AC0000000001#8"
@@ -40,7 +42,7 @@ async def asked(agent, name, **arguments):
     return result.structured_content
 
 
-@pytest.mark.parametrize(
+@each(
     ("call", "verb"),
     [
         (("search", {"query": "渡し守の資格", "k": 3}), ["search", "渡し守の資格", "-k", "3"]),
@@ -64,7 +66,8 @@ async def test_a_tool_gives_the_json_of_its_verb(agent, cli, sample_home, call, 
 async def test_every_tool_says_what_it_takes_and_gives(agent):
     tools = {tool.name: tool for tool in (await agent.list_tools()).tools}
     assert tools.keys() == {
-        "search", "show", "resolve", "history", "diff", "check", "ask", "corpora", "more",
+        "search", "show", "resolve", "history", "affected", "pending", "diff", "check", "ask",
+        "corpora", "more",
     }  # fmt: skip
     for tool in tools.values():
         assert tool.description
@@ -110,7 +113,7 @@ async def test_corpora(agent):
     assert (corpus["corpus"], corpus["documents"], corpus["index"]) == ("main", 12, "fresh")
 
 
-@pytest.mark.parametrize(
+@each(
     ("name", "arguments", "words"),
     [
         ("search", {"query": ""}, "query: String should have at least 1 character"),
@@ -162,7 +165,7 @@ GIVEN = {
 }
 
 
-@pytest.mark.parametrize("name", GIVEN)
+@each("name", GIVEN)
 async def test_null_says_that_something_is_not_given(agent, name):
     tools = {tool.name: tool for tool in (await agent.list_tools()).tools}
     schema = tools[name].input_schema
@@ -359,7 +362,7 @@ async def test_an_answer_of_a_model_tells_how_it_comes_along(session, scripted):
     assert result.structured_content["calls"][0]["model"] == "scripted"
     assert quoted["calls"] == []
     assert [done for done, _ in told] == list(range(1, len(told) + 1))
-    assert {"lexical", "model: 1"} <= {message for _, message in told}
+    assert {"words", "model: 1"} <= {message for _, message in told}
 
 
 async def test_an_answer_that_is_cancelled_ends(session, scripted):
@@ -376,14 +379,19 @@ async def test_an_answer_that_is_cancelled_ends(session, scripted):
 
 
 async def test_over_standard_input_and_output(sample_home: Path):
-    command = StdioServerParameters(
-        command=sys.executable,
-        args=["-m", "localrag", "--home", str(sample_home), "mcp"],
-        env={"LC_ALL": "C.UTF-8"},
+    """It needs no network at all: where a namespace can be had, not even the loopback address."""
+    apart = ["unshare", "--net", "--map-root-user"]
+    if not shutil.which("unshare") or subprocess.run([*apart, "true"], check=False).returncode:
+        apart = []
+    command, *arguments = [*apart, sys.executable, "-m", "localrag", "--home", str(sample_home)]
+    server = StdioServerParameters(
+        command=command, args=[*arguments, "mcp"], env={"LC_ALL": "C.UTF-8"}
     )
-    async with Client(command) as agent:
+    async with Client(server) as agent:
         found = await asked(agent, "search", query="渡し守の資格", k=1)
+        cited = await asked(agent, "resolve", citation="渡し舟法8条")
     assert found["hits"][0]["passage"]["text"]
+    assert cited["citations"][0]["candidates"]
 
 
 @pytest.mark.usefixtures("loopback")
@@ -394,32 +402,3 @@ def test_a_port_that_is_taken_is_told(cli, sample_home: Path):
     assert refused.code == 2
     assert f"port {port}, cannot be listened on" in refused.err
     assert "--port" in refused.err
-
-
-def test_it_needs_no_network_at_all(sample_home: Path):
-    """In a namespace of its own there is not even the loopback address."""
-    inside = ["unshare", "--net", "--map-root-user"]
-    if subprocess.run([*inside, "true"], capture_output=True, check=False).returncode:
-        pytest.skip("this system gives a process no network namespace of its own")
-    lines = [
-        {"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {
-            "protocolVersion": "2025-06-18", "capabilities": {},
-            "clientInfo": {"name": "test", "version": "1"}}},
-        {"jsonrpc": "2.0", "method": "notifications/initialized"},
-        {"jsonrpc": "2.0", "id": 2, "method": "tools/call",
-         "params": {"name": "resolve", "arguments": {"citation": "渡し舟法8条"}}},
-    ]  # fmt: skip
-    with subprocess.Popen(
-        [*inside, sys.executable, "-m", "localrag", "--home", str(sample_home), "mcp"],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        text=True,
-        encoding="utf-8",
-    ) as server:
-        for line in lines:
-            server.stdin.write(json.dumps(line) + "\n")
-        server.stdin.flush()
-        replies = [json.loads(server.stdout.readline()) for _ in range(2)]
-        server.stdin.close()
-        assert server.wait() == 0
-    assert replies[1]["result"]["structuredContent"]["citations"][0]["candidates"]

@@ -9,6 +9,7 @@ from tiny_models.scripted import searches
 
 from localrag.doors.serve.desk import Desk
 
+from ....rows import each
 from .conftest import QUESTION
 
 ASKED = [{"role": "user", "content": QUESTION}]
@@ -195,7 +196,7 @@ async def test_it_is_streamed_once_it_is_checked(serve, client_of, scripted):
     assert chunks[-1].usage.total_tokens > 0
 
 
-@pytest.mark.parametrize(
+@each(
     ("changed", "kind", "words"),
     [
         ({"model": "gpt-9"}, openai.NotFoundError, "no model"),

@@ -23,7 +23,7 @@ from localrag.evaluation.types import (
     Dataset,
     Gold,
     GoldSentence,
-    Halted,
+    NotMeasured,
     PairRating,
     Question,
     Questions,
@@ -203,7 +203,9 @@ def test_a_judge_that_stops_leaves_the_answers_as_they_are(bench: Bench) -> None
 
     bench.model.rating = stopping
     finished = bench.run("chunks", "pr3-plain", judge="openai:tiny")
-    assert [one.name for one in bench.events if isinstance(one, Halted)] == ["judge openai:tiny"]
+    assert [one.name for one in bench.events if isinstance(one, NotMeasured)] == [
+        "judge openai:tiny"
+    ]
     assert len(finished.evaluation.entries) == 2
     assert "stopped" in finished.evaluation.ratings[0].problem
 

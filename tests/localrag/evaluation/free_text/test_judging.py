@@ -12,7 +12,15 @@ from localrag.errors import ModelUnusable, StorageError, UsageError, WorkspaceEr
 from localrag.evaluation import record, report
 from localrag.evaluation.judging import read_verdicts
 from localrag.evaluation.runner import Finished, forecast
-from localrag.evaluation.types import DETERMINISTIC, JUDGE, Halted, Judging, Result, Spent, Unjudged
+from localrag.evaluation.types import (
+    DETERMINISTIC,
+    JUDGE,
+    Judging,
+    NotMeasured,
+    Result,
+    Spent,
+    Unjudged,
+)
 from localrag.text.progress import Progress
 from localrag_models.errors import ServerUnreachable
 
@@ -102,7 +110,7 @@ def test_what_the_judge_fails_on_is_counted_and_never_guessed(judged: Any) -> No
     finished = judged.run(judge="tiny")
     failed = results(finished)["directors"]
     assert JUDGE not in failed.verdicts
-    assert "not a valid _Reply" in failed.unjudged
+    assert "is not a valid" in failed.unjudged
     assert (failed.judging.calls, failed.judging.retries) == (2, 2)
     (told,) = [one for one in judged.events if isinstance(one, Unjudged)]
     assert (told.name, told.question) == ("staged", "directors")
@@ -124,7 +132,7 @@ def test_a_judge_that_dies_goes_on_where_it_stopped(judged: Any) -> None:
     judged.model.judging = dies
     finished = judged.run(judge="tiny")
     assert list(finished.stopped) == ["judge tiny"]
-    assert Halted("judge tiny", "Nobody answers.", "Start it.") in judged.events
+    assert NotMeasured("judge tiny", "Nobody answers.", "Start it.") in judged.events
     assert [one.name for one in finished.evaluation.not_measured] == ["judge tiny"]
     left = {id_: one.unjudged for id_, one in results(finished).items()}
     assert "was stopped" in left["directors"]

@@ -1,7 +1,5 @@
 """The table of search success: which gold triple a query is for, and when hits hold it."""
 
-import pytest
-
 from localrag.answer.types import Derivation, Stage, Step
 from localrag.corpus.types import PASSAGES, TRIPLES, Locator, Passage, Triple
 from localrag.evaluation.answers import Answered
@@ -9,6 +7,8 @@ from localrag.evaluation.searching import searches
 from localrag.evaluation.types import Question, StageReading, StageSearch
 from localrag.ops.batch.rows import StageSummary
 from localrag.search.types import Query
+
+from ....rows import each
 
 K, D, M = Stage.KNOWLEDGE, Stage.DOCUMENTS, Stage.MODEL
 BORN = Triple("黒潮レン", "生年月日", ("1981年12月24日",))
@@ -49,7 +49,7 @@ def evidence(*ids: str) -> StageSummary:
     return record("evidence", "query 1", ids)
 
 
-@pytest.mark.parametrize(
+@each(
     ("stage", "hit", "found"),
     [
         (K, "born", True),

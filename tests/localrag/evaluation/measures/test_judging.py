@@ -9,10 +9,12 @@ from localrag.corpus.config import ChatConfig
 from localrag.corpus.types import Triple
 from localrag.errors import ModelUnusable
 from localrag.evaluation.judging import Judged, judge
-from localrag.evaluation.measures import Verdict
+from localrag.evaluation.measures import AnswerVerdict
 from localrag.evaluation.types import Question
 from localrag.search.types import Query
 from localrag_models.errors import ContextExceeded, ServerUnreachable
+
+from ....rows import each
 
 GOLD = (Triple("青凪鉄道", "終着駅", ("灯台前駅",)), Triple("灯台前駅", "開業", ("1911年5月2日",)))
 OTHER = (Triple("青凪鉄道", "終点", ("灯台前駅",)), Triple("灯台前駅", "開業", ("明治44年5月2日",)))
@@ -34,7 +36,7 @@ def judged(
     return judge(model, ChatConfig(max_tokens=100), of or question(), answer, derivation)
 
 
-@pytest.mark.parametrize(
+@each(
     ("answer", "derivation", "replies", "verdict"),
     [
         ("明治44年5月2日", OTHER, (RIGHT, RIGHT), "TT"),
@@ -57,11 +59,11 @@ def test_verdicts(
     assert len(found.calls) == len(model.requests) == len(replies)
 
 
-@pytest.mark.parametrize(
+@each(
     ("answer", "asked", "verdict"),
-    [("はい", 0, Verdict.TT), ("NO", 0, Verdict.FT), ("青凪鉄道", 1, Verdict.FT)],
+    [("はい", 0, AnswerVerdict.TT), ("NO", 0, AnswerVerdict.FT), ("青凪鉄道", 1, AnswerVerdict.FT)],
 )
-def test_yes_against_no_is_not_asked(answer: str, asked: int, verdict: Verdict) -> None:
+def test_yes_against_no_is_not_asked(answer: str, asked: int, verdict: AnswerVerdict) -> None:
     model = ScriptedChat(WRONG)
     assert judged(model, answer, of=question("YES")).verdict is verdict
     assert len(model.requests) == asked
@@ -100,7 +102,7 @@ def test_a_hostile_answer_cannot_leave_its_element() -> None:
 def test_a_malformed_reply_is_asked_for_once_more() -> None:
     model = ScriptedChat("malformed", RIGHT, RIGHT)
     found = judged(model, "明治44年5月2日", OTHER)
-    assert found.verdict is Verdict.TT
+    assert found.verdict is AnswerVerdict.TT
     assert [bool(call.problem) for call in found.calls] == [True, False, False]
     first, second, _ = model.requests
     assert first.messages == second.messages

@@ -4,8 +4,10 @@ import pytest
 
 from localrag.evaluation.measures.answers import char_f1, contains, exact, folded, normalised
 
+from ....rows import each
 
-@pytest.mark.parametrize(
+
+@each(
     ("text", "form"),
     [
         ("はい", "YES"),
@@ -29,7 +31,7 @@ def test_answers_are_normalised_as_the_official_script_does(text: str, form: str
     assert normalised(text) == form
 
 
-@pytest.mark.parametrize("text", ["(" * 200_000, " " * 200_000, "( " * 100_000, "（）" * 100_000])
+@each("text", ["(" * 200_000, " " * 200_000, "( " * 100_000, "（）" * 100_000])
 def test_brackets_and_blanks_without_end_are_no_trap(text: str) -> None:
     assert len(normalised(text)) <= len(text)
 
@@ -42,7 +44,7 @@ def test_exact_is_exact_in_width_and_case() -> None:
     assert exact("", "") == 0
 
 
-@pytest.mark.parametrize(
+@each(
     ("answer", "gold", "f1"),
     [
         ("青凪鉄道", "青凪鉄道", 1),

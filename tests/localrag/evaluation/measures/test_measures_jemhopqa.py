@@ -12,9 +12,11 @@ from typing import Any
 import pytest
 
 from localrag.corpus.types import Triple
-from localrag.evaluation.measures import MEASURES, Measure, Verdict
+from localrag.evaluation.measures import MEASURES, AnswerVerdict, Measure
 from localrag.evaluation.types import Question
 from localrag.search.types import Query
+
+from ....rows import each
 
 OFFICIAL: dict[str, Any] = json.loads(
     Path(__file__).with_name("official.json").read_text(encoding="utf-8")
@@ -40,9 +42,7 @@ def measure(tmp_path_factory: pytest.TempPathFactory) -> Measure:
     return MEASURES["jemhopqa"](paths)
 
 
-@pytest.mark.parametrize(
-    "case", OFFICIAL["cases"], ids=[case["answer"] or "none" for case in OFFICIAL["cases"]]
-)
+@each("case", OFFICIAL["cases"])
 def test_figures_are_those_of_the_official_script(measure: Measure, case: Any) -> None:
     question = asked(case["gold_answer"], case["gold_derivation"])
     figures = measure.figures(case["answer"], triples(case["derivation"]), question)
@@ -88,7 +88,7 @@ def test_without_the_extra_similarities_are_left_out_and_named(
     (note,) = map(str, measure.notes)
     assert "the extra jemhopqa" in note
     assert measure.verdict
-    assert measure.verdict("灯台前駅", triples(GOLD), asked("灯台前駅")) is Verdict.TT
+    assert measure.verdict("灯台前駅", triples(GOLD), asked("灯台前駅")) is AnswerVerdict.TT
 
 
 def test_without_a_dictionary_similarities_are_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -106,7 +106,7 @@ def test_the_larger_dictionary_goes_first(monkeypatch: pytest.MonkeyPatch) -> No
     assert jemhopqa.installed_dictionary() == ("full", "2")
 
 
-@pytest.mark.parametrize(
+@each(
     ("answer", "derivation", "expected"),
     [
         ("灯台前駅", GOLD, "TT"),
@@ -140,9 +140,9 @@ def test_verdicts_by_comparison(answer: str, derivation: Any, expected: str) -> 
 def test_yes_and_no_have_several_spellings_in_verdicts() -> None:
     verdict = MEASURES["jemhopqa"]([]).verdict
     assert verdict
-    assert verdict("はい", (), asked("YES", [])) is Verdict.TT
-    assert verdict("ｙｅｓ", (), asked("YES", [])) is Verdict.TT
-    assert verdict("いいえ", (), asked("YES", [])) is Verdict.FT
+    assert verdict("はい", (), asked("YES", [])) is AnswerVerdict.TT
+    assert verdict("ｙｅｓ", (), asked("YES", [])) is AnswerVerdict.TT
+    assert verdict("いいえ", (), asked("YES", [])) is AnswerVerdict.FT
 
 
 def test_free_text_of_other_datasets_is_looked_through() -> None:

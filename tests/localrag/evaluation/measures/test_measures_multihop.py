@@ -15,11 +15,13 @@ from localrag.evaluation.measures.multihop import exact, normalised, word_f1
 from localrag.evaluation.types import Question
 from localrag.search.types import Query
 
+from ....rows import each
+
 OFFICIAL = Path(__file__).with_name("official_multihop.json")
 _WHOLE = ("yes", "no", "noanswer")
 
 
-@pytest.mark.parametrize(
+@each(
     ("text", "form"),
     [
         ("The River Quill", "river quill"),
@@ -38,7 +40,7 @@ def test_answers_are_normalised_as_the_official_scripts_do(text: str, form: str)
     assert normalised(text) == form
 
 
-@pytest.mark.parametrize(
+@each(
     ("answer", "gold", "em", "f1"),
     [
         ("River Quill", "the river Quill.", 1, 1),
@@ -78,7 +80,7 @@ def test_where_nothing_is_right_no_answer_is() -> None:
     assert figures("River Quill", (), question) == {"em": 0, "f1": 0}
 
 
-@pytest.mark.parametrize("case", json.loads(OFFICIAL.read_text(encoding="utf-8"))["cases"])
+@each("case", json.loads(OFFICIAL.read_text(encoding="utf-8"))["cases"])
 def test_figures_are_those_of_the_official_scripts(case: dict[str, Any]) -> None:
     right, *aliases = case["right"]
     question = Question("q", Query("Which?"), right, aliases=tuple(aliases))

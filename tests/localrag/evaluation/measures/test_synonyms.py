@@ -7,6 +7,8 @@ import pytest
 from localrag.errors import InputError
 from localrag.evaluation.measures.jemhopqa import read_synonyms
 
+from ....rows import each
+
 
 def dictionary(path: Path, *rows: tuple[int, int, str]) -> Path:
     """Write a dictionary; a row is a group, whether a word is expanded, and the word."""
@@ -47,7 +49,7 @@ def test_blank_lines_and_marks_of_order_are_passed_over(tmp_path: Path) -> None:
     assert not read_synonyms([])
 
 
-@pytest.mark.parametrize(
+@each(
     ("content", "part"),
     [
         (b"000001,1,0\n", "line 1 has no word"),

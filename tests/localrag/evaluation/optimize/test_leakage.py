@@ -5,11 +5,14 @@ import unicodedata
 import pytest
 
 from localrag.corpus.types import LawRow
-from localrag.evaluation.optimize.leakage import COMMON, LONGEST, PIECE, SPREAD, Leak, LeakageGuard
+from localrag.evaluation.optimize.leakage import COMMON, LONGEST, PIECE, SPREAD, LeakageGuard
+from localrag.evaluation.optimize.types import Leak
 from localrag.evaluation.types import Gold, Question
 from localrag.law.names import LawNames
 from localrag.methods.searches import built_in
 from localrag.search.types import Query
+
+from ....rows import each
 
 ASKED = "大凧を揚げようとする者が受ける許可について、次のうち正しいものを選んでください。"
 OPTION = "許可の有効期間は、海辺で揚げるときに限り二年とする。"
@@ -32,7 +35,7 @@ def guard() -> LeakageGuard:
     return LeakageGuard([question(1, ASKED)], SEED, NAMES)
 
 
-@pytest.mark.parametrize(
+@each(
     "carried",
     [
         ASKED,
@@ -69,7 +72,7 @@ def test_wording_is_found(guard: LeakageGuard, carried: str) -> None:
     assert leak.question == "q1"
 
 
-@pytest.mark.parametrize(
+@each(
     "listed",
     [
         "第27条の36",
@@ -95,7 +98,7 @@ def test_a_gold_article_number_is_found(guard: LeakageGuard, listed: str) -> Non
     assert leak.wording == "27_36"
 
 
-@pytest.mark.parametrize(
+@each(
     "general",
     [
         SEED,
@@ -121,7 +124,7 @@ def numbered(*articles: str) -> LeakageGuard:
     )
 
 
-@pytest.mark.parametrize(
+@each(
     "listed",
     [
         "27、159、166",
@@ -143,7 +146,7 @@ def test_gold_numbers_are_found_in_any_spelling(listed: str) -> None:
     assert leak.question == ""
 
 
-@pytest.mark.parametrize(
+@each(
     "general",
     [
         "3つまで、27字以内で、166語を超えない。",

@@ -27,17 +27,18 @@ from localrag.evaluation.optimize.types import (
     Accepted,
     Begun,
     Event,
-    Leaked,
+    Leak,
     Objective,
+    OptimisationOutcome,
     OptimisationPlan,
     OptimisationProgress,
-    Outcome,
     Reporting,
 )
 from localrag.text.facts import Fact
 from localrag_models.errors import ContextExceeded, ServerUnreachable
 
 from ....patience import PATIENCE
+from ....rows import each
 
 ADVICE = "甲乙丙丁"
 # What fills in a provision is found a little later than once: references hand on one strength.
@@ -46,10 +47,10 @@ Toys = Callable[..., Any]
 
 
 @pytest.fixture
-def run(sample: Path, config: Config) -> Callable[..., Outcome]:
+def run(sample: Path, config: Config) -> Callable[..., OptimisationOutcome]:
     workspace = Workspace.locate(sample)
 
-    def optimised(plan: OptimisationPlan, **options: Any) -> Outcome:
+    def optimised(plan: OptimisationPlan, **options: Any) -> OptimisationOutcome:
         return optimise(workspace, "main", config, plan, **options)
 
     return optimised
@@ -62,7 +63,7 @@ def folder(sample: Path) -> Path:
 
 @pytest.mark.parametrize("objective", list(Objective))
 def test_it_climbs_to_the_best_instruction(
-    run: Callable[..., Outcome],
+    run: Callable[..., OptimisationOutcome],
     toy: Toys,
     plan: OptimisationPlan,
     sample: Path,
@@ -91,7 +92,7 @@ def test_it_climbs_to_the_best_instruction(
 
 
 def test_the_same_seed_gives_the_same_candidates(
-    run: Callable[..., Outcome], toy: Toys, plan: OptimisationPlan
+    run: Callable[..., OptimisationOutcome], toy: Toys, plan: OptimisationPlan
 ) -> None:
     toy()
     one, again = run(plan), run(replace(plan, name="again"))
@@ -100,7 +101,7 @@ def test_the_same_seed_gives_the_same_candidates(
 
 
 def test_a_run_that_stops_again_and_again_ends_like_an_unbroken_one(
-    run: Callable[..., Outcome], toy: Toys, plan: OptimisationPlan, folder: Path
+    run: Callable[..., OptimisationOutcome], toy: Toys, plan: OptimisationPlan, folder: Path
 ) -> None:
     model = toy()
     whole = run(replace(plan, name="whole"))
@@ -133,7 +134,7 @@ def test_a_run_that_stops_again_and_again_ends_like_an_unbroken_one(
 
 
 def test_a_finished_run_costs_nothing_and_goes_on_with_more_calls(
-    run: Callable[..., Outcome], toy: Toys, plan: OptimisationPlan
+    run: Callable[..., OptimisationOutcome], toy: Toys, plan: OptimisationPlan
 ) -> None:
     model = toy()
     few = run(replace(plan, calls=60))
@@ -147,7 +148,7 @@ def test_a_finished_run_costs_nothing_and_goes_on_with_more_calls(
 
 
 def test_minutes_count_over_all_starts(
-    run: Callable[..., Outcome], toy: Toys, plan: OptimisationPlan
+    run: Callable[..., OptimisationOutcome], toy: Toys, plan: OptimisationPlan
 ) -> None:
     toy()
     whole = run(plan)
@@ -159,7 +160,7 @@ def test_minutes_count_over_all_starts(
 
 
 def test_ctrl_c_leaves_the_best_prompt_so_far(
-    run: Callable[..., Outcome], toy: Toys, plan: OptimisationPlan, sample: Path
+    run: Callable[..., OptimisationOutcome], toy: Toys, plan: OptimisationPlan, sample: Path
 ) -> None:
     toy()
 
@@ -182,7 +183,7 @@ def test_ctrl_c_leaves_the_best_prompt_so_far(
 
 
 def test_what_is_malformed_is_counted_and_asked_for_once_more(
-    run: Callable[..., Outcome], toy: Toys, plan: OptimisationPlan
+    run: Callable[..., OptimisationOutcome], toy: Toys, plan: OptimisationPlan
 ) -> None:
     model = toy(lambda material: '{"analysis": ')
     outcome = run(plan)
@@ -193,7 +194,7 @@ def test_what_is_malformed_is_counted_and_asked_for_once_more(
 
 
 def test_what_carries_wording_of_a_question_never_becomes_a_candidate(
-    run: Callable[..., Outcome], toy: Toys, plan: OptimisationPlan
+    run: Callable[..., OptimisationOutcome], toy: Toys, plan: OptimisationPlan
 ) -> None:
     def copy(material: dict[str, Any]) -> str:
         copied = material["instruction"] + ADVICE + material["examples"][0]["question"]
@@ -203,11 +204,11 @@ def test_what_carries_wording_of_a_question_never_becomes_a_candidate(
     events: list[Event] = []
     outcome = run(plan, on_event=events.append)
     assert len(outcome.candidates) == 1
-    assert outcome.refused.leaking == sum(isinstance(event, Leaked) for event in events) > 0
+    assert outcome.refused.leaking == sum(isinstance(event, Leak) for event in events) > 0
 
 
 def test_the_reflection_model_sees_no_gold(
-    run: Callable[..., Outcome], toy: Toys, plan: OptimisationPlan, questions: Path
+    run: Callable[..., OptimisationOutcome], toy: Toys, plan: OptimisationPlan, questions: Path
 ) -> None:
     model = toy()
     run(plan)
@@ -220,7 +221,10 @@ def test_the_reflection_model_sees_no_gold(
 
 
 def test_another_model_can_propose(
-    run: Callable[..., Outcome], toy: Toys, plan: OptimisationPlan, monkeypatch: pytest.MonkeyPatch
+    run: Callable[..., OptimisationOutcome],
+    toy: Toys,
+    plan: OptimisationPlan,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     small, large = toy(), toy()
     large.id = "large"
@@ -254,7 +258,7 @@ def gold_alone(questions: Path, tmp_path: Path) -> Callable[[str], Path]:
 
 
 def test_questions_with_gold_places_alone_serve_and_others_are_reported_on(
-    run: Callable[..., Outcome],
+    run: Callable[..., OptimisationOutcome],
     toy: Toys,
     plan: OptimisationPlan,
     sample: Path,
@@ -279,7 +283,7 @@ def test_questions_with_gold_places_alone_serve_and_others_are_reported_on(
 
 
 def test_a_report_on_questions_that_take_part_is_refused(
-    run: Callable[..., Outcome], toy: Toys, plan: OptimisationPlan, questions: Path
+    run: Callable[..., OptimisationOutcome], toy: Toys, plan: OptimisationPlan, questions: Path
 ) -> None:
     toy()
     with pytest.raises(UsageError, match="take part"):
@@ -287,7 +291,7 @@ def test_a_report_on_questions_that_take_part_is_refused(
 
 
 def test_questions_without_options_are_refused_where_their_text_counts(
-    run: Callable[..., Outcome],
+    run: Callable[..., OptimisationOutcome],
     toy: Toys,
     plan: OptimisationPlan,
     gold_alone: Callable[[str], Path],
@@ -297,7 +301,7 @@ def test_questions_without_options_are_refused_where_their_text_counts(
         run(replace(plan, dataset=str(gold_alone("さて、"))))
 
 
-@pytest.mark.parametrize(
+@each(
     ("places", "worth"),
     [((1,), 1.0), ((2, 1), 1.0), ((0,), 0.0), ((0, 0), 0.0), ((3,), 0.5)],
 )
@@ -307,7 +311,7 @@ def test_what_ranks_are_worth(places: tuple[int, ...], worth: float) -> None:
 
 
 def test_a_short_context_leaves_out_examples_and_says_so(
-    run: Callable[..., Outcome], toy: Toys, plan: OptimisationPlan
+    run: Callable[..., OptimisationOutcome], toy: Toys, plan: OptimisationPlan
 ) -> None:
     toy().context = 4_200
     events: list[Event] = []
@@ -316,7 +320,7 @@ def test_a_short_context_leaves_out_examples_and_says_so(
 
 
 def test_a_context_that_holds_no_query_scores_nothing_and_says_so(
-    run: Callable[..., Outcome], toy: Toys, plan: OptimisationPlan
+    run: Callable[..., OptimisationOutcome], toy: Toys, plan: OptimisationPlan
 ) -> None:
     model = toy()
 
@@ -331,7 +335,7 @@ def test_a_context_that_holds_no_query_scores_nothing_and_says_so(
 
 
 def test_it_does_not_go_on_with_other_settings(
-    run: Callable[..., Outcome], toy: Toys, plan: OptimisationPlan
+    run: Callable[..., OptimisationOutcome], toy: Toys, plan: OptimisationPlan
 ) -> None:
     toy()
     first = run(replace(plan, calls=30))
@@ -341,7 +345,7 @@ def test_it_does_not_go_on_with_other_settings(
 
 
 def test_a_prompt_of_another_origin_is_not_replaced(
-    run: Callable[..., Outcome], toy: Toys, plan: OptimisationPlan, sample: Path
+    run: Callable[..., OptimisationOutcome], toy: Toys, plan: OptimisationPlan, sample: Path
 ) -> None:
     toy()
     OptimisedPrompt("toy", "手で書いた指示文").save(sample / "prompts")
@@ -358,7 +362,7 @@ def edit(sample: Path) -> str:
 
 
 def test_an_edited_prompt_is_replaced_only_on_a_restart(
-    run: Callable[..., Outcome], toy: Toys, plan: OptimisationPlan, sample: Path
+    run: Callable[..., OptimisationOutcome], toy: Toys, plan: OptimisationPlan, sample: Path
 ) -> None:
     toy()
     outcome = run(replace(plan, calls=60))
@@ -373,7 +377,7 @@ def test_an_edited_prompt_is_replaced_only_on_a_restart(
 
 
 def test_a_prompt_edited_while_the_run_goes_on_is_kept(
-    run: Callable[..., Outcome], toy: Toys, plan: OptimisationPlan, sample: Path
+    run: Callable[..., OptimisationOutcome], toy: Toys, plan: OptimisationPlan, sample: Path
 ) -> None:
     toy()
     run(replace(plan, calls=60))
@@ -392,7 +396,7 @@ def test_a_prompt_edited_while_the_run_goes_on_is_kept(
 
 
 def test_a_run_without_gain_saves_what_it_started_from(
-    run: Callable[..., Outcome], toy: Toys, plan: OptimisationPlan, sample: Path
+    run: Callable[..., OptimisationOutcome], toy: Toys, plan: OptimisationPlan, sample: Path
 ) -> None:
     toy(lambda _: json.dumps({"analysis": "", "instruction": "工夫がない。"}))
     assert run(plan).best == 0
@@ -401,7 +405,7 @@ def test_a_run_without_gain_saves_what_it_started_from(
 
 @pytest.mark.parametrize("mark", ["\x00", "\x1b[31m", "\u202e", "\ud800"])
 def test_control_characters_never_reach_a_prompt(
-    run: Callable[..., Outcome], toy: Toys, plan: OptimisationPlan, mark: str
+    run: Callable[..., OptimisationOutcome], toy: Toys, plan: OptimisationPlan, mark: str
 ) -> None:
     toy(lambda _: json.dumps({"analysis": "", "instruction": f"{ADVICE}{mark}"}))
     outcome = run(plan)
@@ -410,7 +414,7 @@ def test_control_characters_never_reach_a_prompt(
 
 
 def test_jinja_in_a_proposal_stays_as_it_is(
-    run: Callable[..., Outcome], toy: Toys, plan: OptimisationPlan, sample: Path
+    run: Callable[..., OptimisationOutcome], toy: Toys, plan: OptimisationPlan, sample: Path
 ) -> None:
     proposal = f"{ADVICE}\t{{{{ 7 * 7 }}}}{{% raw %}}{{{{ question }}}}"
     model = toy(lambda _: json.dumps({"analysis": "", "instruction": proposal}))
@@ -420,7 +424,11 @@ def test_jinja_in_a_proposal_stays_as_it_is(
 
 
 def test_another_server_is_another_model(
-    sample: Path, run: Callable[..., Outcome], toy: Toys, plan: OptimisationPlan, config: Config
+    sample: Path,
+    run: Callable[..., OptimisationOutcome],
+    toy: Toys,
+    plan: OptimisationPlan,
+    config: Config,
 ) -> None:
     toy()
     run(replace(plan, calls=30))
@@ -431,7 +439,7 @@ def test_another_server_is_another_model(
 
 
 def test_the_cure_for_too_few_calls_works(
-    run: Callable[..., Outcome], toy: Toys, plan: OptimisationPlan
+    run: Callable[..., OptimisationOutcome], toy: Toys, plan: OptimisationPlan
 ) -> None:
     toy()
     with pytest.raises(UsageError) as few:
@@ -446,7 +454,7 @@ def test_the_cure_for_too_few_calls_works(
 
 
 def test_one_process_at_a_time(
-    run: Callable[..., Outcome], toy: Toys, plan: OptimisationPlan, folder: Path
+    run: Callable[..., OptimisationOutcome], toy: Toys, plan: OptimisationPlan, folder: Path
 ) -> None:
     toy()
     folder.mkdir(parents=True)
@@ -455,7 +463,7 @@ def test_one_process_at_a_time(
 
 
 def test_a_model_that_goes_away_ends_the_run_and_nothing_is_lost(
-    run: Callable[..., Outcome], toy: Toys, plan: OptimisationPlan
+    run: Callable[..., OptimisationOutcome], toy: Toys, plan: OptimisationPlan
 ) -> None:
     def gone(material: dict[str, Any]) -> str:
         raise ServerUnreachable("The server is gone.")
@@ -470,7 +478,7 @@ def test_a_model_that_goes_away_ends_the_run_and_nothing_is_lost(
 
 
 def test_a_server_is_asked_several_things_at_the_same_time(
-    run: Callable[..., Outcome], toy: Toys, plan: OptimisationPlan
+    run: Callable[..., OptimisationOutcome], toy: Toys, plan: OptimisationPlan
 ) -> None:
     toy()
     one_by_one = run(replace(plan, name="one"))
@@ -492,7 +500,7 @@ def test_a_server_is_asked_several_things_at_the_same_time(
 
 
 def test_what_others_finished_is_kept_when_one_fails(
-    run: Callable[..., Outcome], toy: Toys, plan: OptimisationPlan, folder: Path
+    run: Callable[..., OptimisationOutcome], toy: Toys, plan: OptimisationPlan, folder: Path
 ) -> None:
     model = toy()
     model.parallel = 2
@@ -510,7 +518,10 @@ def test_what_others_finished_is_kept_when_one_fails(
 
 
 def test_a_full_disk_is_told(
-    run: Callable[..., Outcome], toy: Toys, plan: OptimisationPlan, monkeypatch: pytest.MonkeyPatch
+    run: Callable[..., OptimisationOutcome],
+    toy: Toys,
+    plan: OptimisationPlan,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     toy()
 
@@ -526,7 +537,7 @@ def test_a_full_disk_is_told(
 
 
 def test_a_damaged_journal_is_refused(
-    run: Callable[..., Outcome], toy: Toys, plan: OptimisationPlan, folder: Path
+    run: Callable[..., OptimisationOutcome], toy: Toys, plan: OptimisationPlan, folder: Path
 ) -> None:
     toy()
     run(replace(plan, calls=20))
@@ -545,7 +556,7 @@ def test_a_damaged_journal_is_refused(
     ],
 )
 def test_what_cannot_be_done_is_refused(
-    run: Callable[..., Outcome],
+    run: Callable[..., OptimisationOutcome],
     toy: Toys,
     plan: OptimisationPlan,
     changes: dict[str, Any],
@@ -557,7 +568,7 @@ def test_what_cannot_be_done_is_refused(
 
 
 def test_gepa_is_named_where_it_is_missing(
-    run: Callable[..., Outcome], plan: OptimisationPlan, monkeypatch: pytest.MonkeyPatch
+    run: Callable[..., OptimisationOutcome], plan: OptimisationPlan, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("localrag.evaluation.optimize.optimise.find_spec", lambda _: None)
     with pytest.raises(UsageError, match=r"localrag\[optimize\]"):

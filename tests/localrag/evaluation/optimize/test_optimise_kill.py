@@ -12,7 +12,7 @@ from tiny_models.chat import write_chat_gguf
 
 from localrag.corpus.workspace import Workspace
 from localrag.evaluation.optimize.folder import RunFolder
-from localrag.evaluation.optimize.types import Outcome
+from localrag.evaluation.optimize.types import OptimisationOutcome
 from localrag_models.store import ModelStore
 
 CHILD = """
@@ -65,7 +65,7 @@ def test_killed_again_and_again(sample: Path, questions: Path, tmp_path: Path) -
                     os.killpg(child.pid, signal.SIGKILL)
             return told
 
-    def outcome(name: str) -> Outcome:
+    def outcome(name: str) -> OptimisationOutcome:
         found = RunFolder.of(Workspace(sample), name).outcome()
         assert found is not None
         return found

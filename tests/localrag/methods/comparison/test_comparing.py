@@ -7,6 +7,8 @@ from hypothesis import strategies as st
 from localrag.methods.comparison import ComparisonKind, Decision, Side
 from localrag.methods.comparison.comparing import compare
 
+from ....rows import each
+
 EARLIER, LATER = ComparisonKind.EARLIER, ComparisonKind.LATER
 OLDER, YOUNGER = ComparisonKind.OLDER, ComparisonKind.YOUNGER
 MORE, LESS = ComparisonKind.MORE, ComparisonKind.LESS
@@ -21,7 +23,7 @@ def sides(predicate: str, *objects: str | Sequence[str]) -> list[Side]:
     ]
 
 
-@pytest.mark.parametrize(
+@each(
     ("comparison", "predicate", "objects", "side", "because"),
     [
         (EARLIER, "生年月日", ("1943年8月1日", "1938年11月3日"), 1, "1938年11月3日 < 1943年8月1日"),
@@ -53,7 +55,7 @@ def test_sides_are_put_in_order(
     assert (outcome.side, outcome.because, outcome.certain) == (side, because, True)
 
 
-@pytest.mark.parametrize(
+@each(
     ("comparison", "predicate", "objects", "because"),
     [
         (EARLIER, "発売", ("2016年", "2016年5月1日"), "2016年と2016年5月1日は前後が決まらない"),
@@ -73,7 +75,7 @@ def test_what_cannot_be_told_apart_is_said_to_be_so(
     assert outcome.because == because
 
 
-@pytest.mark.parametrize(
+@each(
     ("comparison", "predicate", "objects"),
     [
         (EARLIER, "発売", ("2016年", "不明")),
@@ -108,7 +110,7 @@ def test_counters_that_differ_and_lists_that_may_be_incomplete_make_no_fact() ->
     assert listed == Decision(side=0, because="千葉県、東京都（2） > 静岡県（1）", certain=False)
 
 
-@pytest.mark.parametrize(
+@each(
     ("respect", "predicate", "objects", "holds", "certain"),
     [
         ("", "血液型", ("Ａ型", "A型"), True, True),
@@ -151,7 +153,7 @@ def test_what_sides_have_in_common(
     assert (different.holds, different.certain) == (not holds, certain)
 
 
-@pytest.mark.parametrize(
+@each(
     ("condition", "predicate", "text", "holds", "certain"),
     [
         ("平成生まれ", "生年月日", "1998年〈平成10年〉3月19日", True, True),
@@ -196,7 +198,7 @@ def test_conditions_in_words(
     assert (each.holds, each.certain) == (holds, certain)
 
 
-@pytest.mark.parametrize(
+@each(
     ("condition", "predicate", "text"),
     [
         ("100年以上前", "創業", "1800年"),
@@ -260,8 +262,8 @@ def test_what_is_first_for_one_is_last_for_the_other(
         )
 
 
-@pytest.mark.parametrize("text", ["9" * 10_000, "、" * 10_000, "(" * 10_000, "\x00", "1年" * 9_000])
-@pytest.mark.parametrize("comparison", list(ComparisonKind))
+@each("text", ["9" * 10_000, "、" * 10_000, "(" * 10_000, "\x00", "1年" * 9_000])
+@each("comparison", list(ComparisonKind))
 def test_hostile_objects_are_texts(text: str, comparison: ComparisonKind) -> None:
     outcome = compare(comparison, sides("年", text, "1990年"), "1990年")
     assert outcome is None or len(outcome.because) < 500
@@ -274,7 +276,7 @@ def test_many_objects_do_not_make_a_long_computation() -> None:
     assert "ほか295件" in outcome.because
 
 
-@pytest.mark.parametrize(
+@each(
     ("first", "second"),
     [("赤坂46", "青坂46"), ("100万回泣いた犬", "100万回笑った猫"), ("第3広場", "第3倉庫")],
 )
@@ -294,7 +296,7 @@ def test_a_quantity_beside_other_words_is_no_fact() -> None:
     assert (outcome.holds, outcome.certain) == (True, False)
 
 
-@pytest.mark.parametrize(
+@each(
     ("comparison", "predicate", "objects", "side", "certain"),
     [
         (ComparisonKind.MORE, "活動期間", ("1990年-2000年", "1985年-1990年"), 0, True),
@@ -321,7 +323,7 @@ def test_lengths_of_time_and_speeds(
     assert outcome.because
 
 
-@pytest.mark.parametrize(
+@each(
     ("predicate", "objects"),
     [
         ("所属", ("青空社", "青空社（1990年まで）")),
@@ -336,7 +338,7 @@ def test_a_note_is_part_of_what_is_the_same(predicate: str, objects: Sequence[st
     assert "≒" in outcome.because
 
 
-@pytest.mark.parametrize(
+@each(
     ("year", "holds", "certain"),
     [("1905年", True, True), ("1950年", True, False), ("2001年", False, True)],
 )

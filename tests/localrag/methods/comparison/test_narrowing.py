@@ -1,9 +1,9 @@
-import pytest
-
 from localrag.methods.comparison.values import narrowed
 
+from ....rows import each
 
-@pytest.mark.parametrize(
+
+@each(
     ("text", "asked", "part"),
     [
         ("1965年〈昭和40年〉11月20日", "何年ですか？", "1965年"),
@@ -35,7 +35,7 @@ def test_what_is_asked_for_is_cut_out(text: str, asked: str, part: str) -> None:
     assert narrowed(text, asked) == part
 
 
-@pytest.mark.parametrize(
+@each(
     ("text", "asked"),
     [
         ("1965年〈昭和40年〉11月20日", "どこですか"),

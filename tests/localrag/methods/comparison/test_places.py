@@ -1,6 +1,6 @@
-import pytest
-
 from localrag.methods.comparison.values import Address, part_of, read_place
+
+from ....rows import each
 
 
 def place(text: str) -> Address:
@@ -9,7 +9,7 @@ def place(text: str) -> Address:
     return read_as
 
 
-@pytest.mark.parametrize(
+@each(
     ("text", "parts"),
     [
         ("東京都新宿区", ("東京都", "新宿区")),
@@ -29,7 +29,7 @@ def test_addresses_are_taken_apart(text: str, parts: tuple[str, ...]) -> None:
     assert place(text).parts == parts
 
 
-@pytest.mark.parametrize(
+@each(
     ("inner", "outer", "holds"),
     [
         ("東京都新宿区", "東京都", True),
@@ -62,7 +62,7 @@ def test_a_part_of_an_address() -> None:
     assert part_of("東京都", "city") is None
 
 
-@pytest.mark.parametrize("text", ["", "()", "市" * 10_000, "県市区町村" * 100, "、、、"])
+@each("text", ["", "()", "市" * 10_000, "県市区町村" * 100, "、、、"])
 def test_what_is_no_place_breaks_nothing(text: str) -> None:
     read_as = read_place(text, "所在地")
     assert read_as is None or read_as.parts

@@ -2,12 +2,12 @@
 
 from collections.abc import Sequence
 
-import pytest
-
 from localrag.methods.comparison.values import contradictory
 
+from ....rows import each
 
-@pytest.mark.parametrize(
+
+@each(
     ("objects", "excluded"),
     [
         (("1990年", "2000年"), True),

@@ -8,6 +8,8 @@ import pytest
 from localrag.answer.types import MismatchKind, Stance, Status, Veracity
 from localrag.text.facts import FactKind
 
+from ....rows import each
+
 METHOD = "fact-check-localrag"
 NOTE = {"context": "About the town of Tarn."}
 NOTHING: dict[str, Any] = {"findings": []}
@@ -115,9 +117,7 @@ def test_notes_stand_beside_the_sentences_and_are_no_evidence(decide: Check) -> 
     assert (evidence.supplement, evidence.stance) == (NOTE["context"], None)
 
 
-@pytest.mark.parametrize(
-    "reply", ["no JSON", findings((9, "x", "refutes")), findings((1, "x", "denies")), {}]
-)
+@each("reply", ["no JSON", findings((9, "x", "refutes")), findings((1, "x", "denies")), {}])
 def test_findings_that_stay_malformed_are_no_verdict(check: Check, reply: Any) -> None:
     claim = "The clerk kept the keys."
     replies = {"questions": [claim]}, NOTE, reply, reply

@@ -17,6 +17,8 @@ from localrag.methods.catalogue import NAMES, method
 from localrag.search.indexing.index import index_as_set
 from localrag.text.facts import Fact, FactKind
 
+from ....rows import each
+
 CLAIM = "Johan Reed built the clock tower in 1604."
 QUESTIONS = {"questions": ["When did Johan Reed build the clock tower?", "Who paid the tower?"]}
 ONE = {"questions": ["When did Johan Reed build the clock tower?"]}
@@ -83,7 +85,7 @@ def test_the_slightest_sign_is_a_switch(check: Check, slightest_sign: bool, time
     assert "slightest sign" not in played.prompts[0]
 
 
-@pytest.mark.parametrize(
+@each(
     ("label", "veracity", "status"),
     [
         # The sentence cited refutes the claim, and code sees it.
@@ -154,7 +156,7 @@ def test_a_malformed_reply_is_asked_for_once_more(check: Check) -> None:
     assert len(played.requests) == 4
 
 
-@pytest.mark.parametrize(
+@each(
     "reply",
     [MALFORMED, {**REFUTED, "label": "True"}, {**REFUTED, "sentences": [99]}, {"label": "Refuted"}],
 )

@@ -4,14 +4,14 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import pytest
-
 from localrag.answer.types import Stage, Status, Unanswered
 from localrag.errors import ModelUnusable
 from localrag.methods.catalogue import method
 from localrag.search.types import Filters, Query
 from localrag.text.facts import Fact, FactKind, told
 from localrag_models.errors import OutOfMemory
+
+from ....rows import each
 
 Staged = Callable[..., Any]
 Split = Callable[..., dict[str, Any]]
@@ -82,8 +82,8 @@ GOOD = {
 }
 
 
-@pytest.mark.parametrize("malformed", ["no json", '{"hit": 99}', '{"queries": [', ""])
-@pytest.mark.parametrize("role", ROLES)
+@each("malformed", ["no json", '{"hit": 99}', '{"queries": [', ""])
+@each("role", ROLES)
 def test_a_malformed_reply_is_asked_for_once_more(
     staged: Staged, split: Split, role: str, malformed: str
 ) -> None:
@@ -109,7 +109,7 @@ def test_a_failing_model_keeps_the_trace(staged: Staged, split: Split) -> None:
     assert [call.purpose for call in failed.trace.calls] == ["decomposition", "knowledge 1"]
 
 
-@pytest.mark.parametrize(
+@each(
     ("second", "event"),
     [
         ("Answer2", "it refers to Answer2, which comes later; it was not asked"),
@@ -148,7 +148,7 @@ def test_without_a_query_the_question_itself_is_asked(staged: Staged, split: Spl
     assert len(played.requests) == 3
 
 
-@pytest.mark.parametrize("text", ["", "   ", "？！", "『』"])
+@each("text", ["", "   ", "？！", "『』"])
 def test_a_query_without_a_word_is_not_asked(staged: Staged, split: Split, text: str) -> None:
     played = staged(QUESTION, split((text, "青い灯台", "監督")))
     assert Fact(FactKind.WORDLESS) in played.trace.events
@@ -187,7 +187,7 @@ def test_width_and_blanks_do_not_matter_and_the_sentence_is_quoted(
     assert [one.quote for one in answer.citations] == ["人口は１２万 3456人である。"]
 
 
-@pytest.mark.parametrize(
+@each(
     ("named", "asked_with"),
     [
         ("作曲家", "作曲家"),
@@ -239,7 +239,7 @@ def test_a_piece_of_an_object_is_no_answer_to_go_on_with(
     )
 
 
-@pytest.mark.parametrize("subject", ["青い灯台", "青い灯台 (映画)", "『青い灯台』", "青い 灯台"])
+@each("subject", ["青い灯台", "青い灯台 (映画)", "『青い灯台』", "青い 灯台"])
 def test_a_subject_may_be_written_in_another_way(
     staged: Staged, split: Split, subject: str
 ) -> None:
@@ -249,7 +249,7 @@ def test_a_subject_may_be_written_in_another_way(
     assert played.answer.status is Status.SUPPORTED
 
 
-@pytest.mark.parametrize(
+@each(
     ("reply", "text", "status", "doubt"),
     [
         ("白波ソウタ", "白波ソウタ", Status.UNSUPPORTED, "no triple contains the answer"),

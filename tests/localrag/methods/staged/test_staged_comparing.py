@@ -12,6 +12,8 @@ from localrag.methods.comparison import ComparisonKind
 from localrag.search.types import Query
 from localrag.text.facts import told
 
+from ....rows import each
+
 Staged = Callable[..., Any]
 Split = Callable[..., dict[str, Any]]
 
@@ -32,7 +34,7 @@ def read(object_: str, hit: int = 1) -> dict[str, Any]:
     return {"hit": hit, "triple": {"subject": "", "predicate": "", "object": object_}}
 
 
-@pytest.mark.parametrize(
+@each(
     ("fields", "event"),
     [
         ({"sides": {1: "黒潮レン"}}, "fewer than two sides were named"),

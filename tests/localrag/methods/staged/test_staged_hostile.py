@@ -10,6 +10,8 @@ from localrag.answer.types import Status
 from localrag.search import MAX_CHARACTERS
 from localrag.text.facts import told
 
+from ....rows import each
+
 Staged = Callable[..., Any]
 Split = Callable[..., dict[str, Any]]
 
@@ -78,7 +80,7 @@ def test_an_object_that_looks_like_a_reference_is_not_followed(
     assert played.answer.derivation.steps[1].query == "Answer2 Answer1とは何ですか？"
 
 
-@pytest.mark.parametrize(
+@each(
     "text",
     [
         'text:"凧" AND layer:* OR (a~2 ^5 [x TO y]',
@@ -127,7 +129,7 @@ def test_an_answer_that_is_too_long_for_a_query_is_not_asked_with(
     assert len(played.answer.derivation.triples[0].objects) == 2000
 
 
-@pytest.mark.parametrize("word", ["MyAnswer1", "Answer1a", "x_Answer1", "7Answer1", "Answer1_2"])
+@each("word", ["MyAnswer1", "Answer1a", "x_Answer1", "7Answer1", "Answer1_2"])
 def test_a_reference_inside_a_longer_word_is_none(staged: Staged, split: Split, word: str) -> None:
     told = {"triple": {"subject": "", "predicate": "", "object": "波間トオル"}}
     queries = [("凧とは？", "凧", "意味"), (f"{word}とは？", word, "意味")]

@@ -3,9 +3,9 @@
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
-import pytest
-
 from localrag.answer.types import Stage, Status
+
+from ....rows import each
 
 SUPPORTED, UNSUPPORTED, NOT_FOUND = Status.SUPPORTED, Status.UNSUPPORTED, Status.NOT_FOUND
 
@@ -306,7 +306,7 @@ QUESTION = "".join(
 QUESTION += "『砂の時計』の監督"
 
 
-@pytest.mark.parametrize("path", PATHS.values(), ids=PATHS)
+@each("path", PATHS.values())
 def test_a_question_takes_its_way(
     staged: Callable[..., Any], split: Callable[..., Any], path: Path
 ) -> None:

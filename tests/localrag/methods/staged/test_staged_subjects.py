@@ -9,6 +9,8 @@ import pytest
 from localrag.answer.types import Status
 from localrag.text.facts import told
 
+from ....rows import each
+
 Staged = Callable[..., Any]
 Split = Callable[..., dict[str, Any]]
 
@@ -42,9 +44,7 @@ def hit_of(played: Any, text: str) -> int:
     return next(at for at, hit in enumerate(shown.hits, 1) if text in hit.passage.text)
 
 
-@pytest.mark.parametrize(
-    "name", ["黒澤レン", "黒沢レン", "『黒澤・レン』", "黒澤レン (映画監督)", "海鳥のレン"]
-)
+@each("name", ["黒澤レン", "黒沢レン", "『黒澤・レン』", "黒澤レン (映画監督)", "海鳥のレン"])
 def test_a_triple_may_write_its_subject_in_another_way(
     staged: Staged, split: Split, home: Path, name: str
 ) -> None:
@@ -57,7 +57,7 @@ def test_a_triple_may_write_its_subject_in_another_way(
     assert (answer.text, answer.status, told(answer.doubts)) == ("漁師", Status.SUPPORTED, "")
 
 
-@pytest.mark.parametrize(
+@each(
     ("name", "predicate", "other", "object_"),
     [
         ("黒澤レン", "職業", "青凪ハル", "作曲家"),
@@ -85,7 +85,7 @@ def test_a_triple_about_another_subject_carries_nothing(
     assert step.citation == 1
 
 
-@pytest.mark.parametrize(
+@each(
     ("text", "status"),
     [
         ("凧の塔の設計者は誰ですか？", Status.SUPPORTED),
@@ -107,7 +107,7 @@ def test_without_a_subject_the_query_has_to_name_that_of_the_triple(
     assert bool(answer.doubts) is (status is Status.UNSUPPORTED)
 
 
-@pytest.mark.parametrize(
+@each(
     ("query", "subject", "passage", "object_", "other"),
     [
         (asked("黒澤レン"), "", "漁師", "漁師", None),

@@ -1,11 +1,11 @@
 """The parts and names of a text."""
 
-import pytest
-
 from localrag.methods.staged.stages import holds, names
 
+from ....rows import each
 
-@pytest.mark.parametrize(
+
+@each(
     ("text", "part", "held"),
     [
         ("人口は112人", "12人", False),
@@ -29,7 +29,7 @@ def test_a_text_holds_a_part_as_a_whole(text: str, part: str, held: bool) -> Non
     assert holds(text, part) is held
 
 
-@pytest.mark.parametrize(
+@each(
     ("text", "name", "named"),
     [
         ("『青い 灯台』の監督", "青い灯台 (映画)", True),

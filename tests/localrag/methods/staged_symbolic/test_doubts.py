@@ -2,15 +2,15 @@
 
 from collections.abc import Callable
 
-import pytest
-
 from localrag.answer.types import Answer, Status
 from localrag.text.facts import Fact, FactKind, told
+
+from ....rows import each
 
 Ask = Callable[..., Answer]
 
 
-@pytest.mark.parametrize(
+@each(
     ("question", "expected"),
     [
         ("柳駅と楡駅はどちらも1930年以前に開業しましたか？", "YES"),
@@ -36,7 +36,7 @@ def test_it_is_computed_as_it_is_asked(ask_near: Ask, question: str, expected: s
     assert answer.status is (Status.SUPPORTED if expected else Status.NOT_FOUND)
 
 
-@pytest.mark.parametrize(
+@each(
     "question",
     [
         "1970年の楢県の人口は？",
@@ -60,7 +60,7 @@ def test_what_is_asked_besides_is_not_left_out(ask_near: Ask, question: str) -> 
     assert answer.doubts
 
 
-@pytest.mark.parametrize(
+@each(
     ("question", "doubt"),
     [
         ("藤見ソラの所属する会社の所在地は？", "'山田' can mean other things"),

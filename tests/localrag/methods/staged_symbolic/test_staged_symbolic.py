@@ -10,10 +10,12 @@ from localrag.methods.catalogue import Calls, method
 from localrag.search.types import Filters
 from localrag.text.facts import told
 
+from ....rows import each
+
 Ask = Callable[..., Answer]
 
 
-@pytest.mark.parametrize(
+@each(
     ("question", "expected"),
     [
         ("緑山ハルカと青木トウマ、どちらが年上ですか？", "青木トウマ"),
@@ -38,7 +40,7 @@ def test_which_of_two(ask: Ask, question: str, expected: str) -> None:
     assert answer.derivation.computed
 
 
-@pytest.mark.parametrize(
+@each(
     ("question", "expected"),
     [
         ("緑山ハルカと青木トウマ、年上なのは緑山ハルカですか？", "NO"),
@@ -61,7 +63,7 @@ def test_yes_or_no(ask: Ask, question: str, expected: str) -> None:
     assert ask(question).text == expected
 
 
-@pytest.mark.parametrize(
+@each(
     ("question", "expected", "steps"),
     [
         ("緑山ハルカの夫の身長は何cmですか？", "181cm", 2),
@@ -82,7 +84,7 @@ def test_step_by_step(ask: Ask, question: str, expected: str, steps: int) -> Non
     assert len(answer.derivation.steps) == steps
 
 
-@pytest.mark.parametrize(
+@each(
     "question",
     [
         "緑山ハルカの夫の父の出身地はどこですか？",
@@ -121,7 +123,7 @@ def test_a_word_that_says_more_than_the_triple_is_a_doubt(ask_world: Ask) -> Non
     assert ask_world("夜更けの渡しに主演した女優の本名は？").status is Status.SUPPORTED
 
 
-@pytest.mark.parametrize(
+@each(
     "question",
     [
         "真砂伍一の師の職業は何ですか？",

@@ -14,6 +14,8 @@ from localrag.ops.batch.table import open_table
 from localrag.ops.batch.types import QuestionRow, Row, UnreadableRow
 from localrag.text.facts import Fact, FactKind
 
+from ....rows import each
+
 
 def rows(content: bytes | str, tmp_path: Path, suffix: str = ".jsonl") -> list[Row]:
     path = tmp_path / f"table{suffix}"
@@ -124,7 +126,7 @@ LABELLED = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize(("content", "labels"), LABELLED.values(), ids=LABELLED)
+@each(("content", "labels"), LABELLED.values())
 def test_options_keep_the_labels_they_have(
     tmp_path: Path, content: str, labels: tuple[str, ...]
 ) -> None:
@@ -158,7 +160,7 @@ HEADED_ALIKE = {
 }
 
 
-@pytest.mark.parametrize(("header", "below"), HEADED_ALIKE.values(), ids=HEADED_ALIKE)
+@each(("header", "below"), HEADED_ALIKE.values())
 def test_columns_that_are_only_headed_like_options(tmp_path: Path, header: str, below: str) -> None:
     path = tmp_path / "t.csv"
     path.write_text(header + below, encoding="utf-8")
@@ -175,7 +177,7 @@ def test_beside_named_options_what_is_headed_like_one_is_none(tmp_path: Path) ->
     assert asked(row)[2] == ("十人", "百人")
 
 
-@pytest.mark.parametrize(
+@each(
     "options",
     [
         ["1.5 m", "2.5 m", "3.7 m"],
@@ -232,7 +234,7 @@ BAD_LINES = {
 }
 
 
-@pytest.mark.parametrize(("line", "cause"), BAD_LINES.values(), ids=BAD_LINES)
+@each(("line", "cause"), BAD_LINES.values())
 def test_a_bad_line_is_isolated(tmp_path: Path, line: bytes, cause: str) -> None:
     good = b'{"question": "a?"}\n'
     first, bad, last = rows(good + line + b"\n" + good, tmp_path)
@@ -241,7 +243,7 @@ def test_a_bad_line_is_isolated(tmp_path: Path, line: bytes, cause: str) -> None
     assert last.line == 3
 
 
-@pytest.mark.parametrize(
+@each(
     ("line", "cause"),
     [
         (b"1,a, b?,,", "5 fields, the header 3"),
@@ -281,7 +283,7 @@ def test_a_row_that_cannot_be_asked_keeps_its_id_and_its_question(row: str, tmp_
     assert (found.id, found.question) == ("1", "" if "\ud800" in row else "水は?")
 
 
-@pytest.mark.parametrize(
+@each(
     ("encoding", "separator", "told"),
     [
         ("euc_jp", ",", {FactKind.TABLE_EUC_JP}),
@@ -356,7 +358,7 @@ NO_TABLES = {
 }
 
 
-@pytest.mark.parametrize(("content", "suffix", "cause"), NO_TABLES.values(), ids=NO_TABLES)
+@each(("content", "suffix", "cause"), NO_TABLES.values())
 def test_what_is_no_table_is_refused(
     tmp_path: Path, content: bytes, suffix: str, cause: str
 ) -> None:

@@ -14,6 +14,8 @@ from localrag.ops.batch.table import QuestionTable, open_table
 from localrag.ops.batch.types import QuestionRow, Row, UnreadableRow
 from localrag.text.facts import Fact, FactKind
 
+from ....rows import each
+
 openpyxl = pytest.importorskip("openpyxl")
 
 Fill = Callable[[Any], None]
@@ -177,7 +179,7 @@ READ: dict[str, tuple[bytes, list[tuple[int, str, str, tuple[str, ...]]]]] = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize(("content", "rows"), READ.values(), ids=READ)
+@each(("content", "rows"), READ.values())
 def test_what_offices_make_is_read(tmp_path: Path, content: bytes, rows: Any) -> None:
     found, table = read(content, tmp_path)
     assert asked(found) == rows
@@ -241,7 +243,7 @@ def test_options_may_be_headed_by_figures_alone(tmp_path: Path) -> None:
     assert table.unused == {"正解"}
 
 
-@pytest.mark.parametrize(
+@each(
     "name",
     ["ご質問", "御質問", "質 問 内 容", "質問事項", "設問文", "お問い合わせ内容", "Question"],
 )
@@ -321,7 +323,7 @@ REFUSED = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize(("content", "cause"), REFUSED.values(), ids=REFUSED)
+@each(("content", "cause"), REFUSED.values())
 def test_what_cannot_be_read_is_refused(tmp_path: Path, content: bytes, cause: str) -> None:
     with pytest.raises(InputError, match=cause) as caught:
         read(content, tmp_path)

@@ -12,7 +12,7 @@ import minisign
 import pytest
 
 from localrag.ops.bundle.installer import MANIFEST, SIGNATURE
-from localrag.ops.bundle.make import Contents
+from localrag.ops.bundle.make import BundleContents
 from localrag_models.store import ModelStore
 
 from ....tiny_bundle import make_bundle
@@ -29,7 +29,7 @@ def small(sample_home: Path, tiny_chat: Path, tmp_path_factory: pytest.TempPathF
     laws.mkdir()
     (laws / "a.md").write_text("# 渡し舟\n\n甲は乙に届け出る。\n", encoding="utf-8")
     (laws / ".hidden").write_text("left out")
-    contents = Contents(models=("tiny",), corpora=("main",), sources=(("more", laws),))
+    contents = BundleContents(models=("tiny",), corpora=("main",), sources=(("more", laws),))
     return make_bundle(folder, contents)
 
 

@@ -24,7 +24,7 @@ from localrag.corpus.config import load
 from localrag.corpus.workspace import Workspace
 from localrag.errors import ModelUnusable, NotFoundError, UsageError
 from localrag.ops.cluster.running import RemoteAnswers, answers_on, chat_on, indexing_on
-from localrag.ops.cluster.workers import Cluster, Errand, Parcel, Pool, Shelf
+from localrag.ops.cluster.workers import Cluster, Errand, Parcel, Pool, ReceivedContents
 from localrag.search.indexing.index import HERE, index
 from localrag.search.types import ModelCall, Query, Trace
 from localrag_indexes.manifest import current
@@ -33,6 +33,7 @@ from localrag_models.chat import ChatRequest, Message
 from localrag_models.errors import ContextExceeded, ServerBusy
 
 from ....patience import PATIENCE
+from ....rows import each
 
 
 def cluster_of(ray: Any, workers: int) -> Cluster:
@@ -154,7 +155,7 @@ ERRORS = [
 ]
 
 
-@pytest.mark.parametrize("error", ERRORS, ids=lambda error: type(error).__name__)
+@each("error", ERRORS)
 def test_errors_travel(error: Exception) -> None:
     again = pickle.loads(pickle.dumps(error))
     assert type(again) is type(error)
@@ -180,7 +181,7 @@ def test_a_workspace_is_carried_once_to_where_it_is_not(
     # log, which comes and goes with whoever reads.
     assert not any(file.path.endswith(("compared", "-wal")) for file in parcel.files)
     assert ray.sent == len({file.digest for file in parcel.files})
-    assert not Shelf(cache / "cluster").lacks(parcel)
+    assert not ReceivedContents(cache / "cluster").lacks(parcel)
     (home,) = (cache / "cluster" / "workspaces").iterdir()
     assert home.name == parcel.digest
     assert not list((sample / "runs" / "cluster").iterdir()), "the mark is gone"
@@ -207,7 +208,7 @@ def test_what_needs_the_models_alone_is_sent_no_corpus(sample: Path) -> None:
 def test_what_was_sent_wrong_is_not_kept(cache: Path, sample: Path) -> None:
     workspace = Workspace(sample)
     parcel = Parcel.of(workspace, "main", load(workspace, {}))
-    shelf = Shelf(cache)
+    shelf = ReceivedContents(cache)
     (first, *_) = shelf.lacks(parcel)
     with pytest.raises(ValueError, match=first.digest):
         shelf.take(first.digest, [b"something else"])

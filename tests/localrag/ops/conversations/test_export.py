@@ -50,27 +50,28 @@ def test_everything_an_answer_says_is_written(
         "# 渡し舟のこと\n",
         "## Question 1\n> 定員は？\\\n> また水位は？\n- a: 十人\n- b: \\*十二人\\*\n",
         "laws · statute-options · qwen3-8b · 20",
-        " · 4.2 s\n**Not in this corpus:** 会社法\n**unsupported**: "
+        " · 4.2 s\n**not in this corpus**: 会社法\n**unsupported**: "
         "an option was chosen, but no provision is quoted for it\n"
         "### What the texts say, word for word; check whether it answers\n- 第二項\n",
-        "  `F1#8.2`\n### Written by the model, not supported\n**b** 二メートル\n",
+        "  `F1#8.2`\n### Written by the model, not supported\n**b** **二メートル**\n",
         "- 水位が二メートルを超えるとき。 [1][2 rejected]\n  - code chose these sentences: ",
         "  - this figure is not in the cited text: 二メートル\n",
-        "### Derivation\n1. 定員は – 渡し舟の定員は十二人。 [1] (triples)\n2. 船長は – not found\n",
-        "- 10 \\< 12\n### Citations\n",
-        "1. 渡し舟法 第八条 · as of 2026-04-01\n   > 渡し守は\n   `F1#8.1`\n",
-        "2. F1#9 **rejected**: the quotation is not in the passage\n   > ない文\n",
+        "### Derivation\n1. 渡し舟、定員: **十二人** [1] (triples)\n"
+        "2. 渡し舟、船長: **nothing found** (triples, the model alone)\n",
+        "\\=\\> 10 \\< 12\n### Citations\n",
+        "1. 渡し舟法 第八条\n   > 渡し守は\n   `F1#8.1` · in force from 2026-04-01\n",
+        "2. **rejected**: F1#9 (the quotation is not in the passage)\n   > ない文\n",
     ):
         assert part in text, text
     japanese = written(conversations, talk, "ja")
     for part in (
         "## 質問 1\n",
-        " · 4.2 秒\n**このコーパスにない法令：** 会社法\n**裏付けなし**：",
+        " · 4.2 秒\n**このコーパスにない法令**：会社法\n**根拠なし**：",
         "[1][2 却下]\n",
         "  - この数が引用した文にありません：二メートル\n",
-        "1. 渡し舟法 第八条 · 2026-04-01 時点\n",
-        "2. 船長は – 該当なし\n",
-        "2. F1#9 **却下**：引用文が出典にありません\n",
+        "`F1#8.1` · 2026-04-01 施行\n",
+        "2. 渡し舟、船長：**見つからず**（知識（三つ組）、モデルのみ）\n",
+        "2. **却下**：F1#9（引用文が出典にありません）\n",
         "### 引用\n",
     ):
         assert part in japanese, japanese
@@ -84,10 +85,10 @@ def test_a_quotation_of_another_law_says_so(conversations: Conversations) -> Non
     )
     answer = Answer("渡し守は", (beside,), Status.QUOTED, Trace(), absent=("会社法",))
     conversations.finish(turn.id, answer, 1)
-    assert "1. 渡し舟法 · as of 2026-04-01 · of a law not named in the question\n" in written(
+    assert "`F1#8.1` · in force from 2026-04-01 · of a law not named in the question" in written(
         conversations, talk
     )
-    assert "1. 渡し舟法 · 2026-04-01 時点 · 質問の法令とは別の法令\n" in written(
+    assert "`F1#8.1` · 2026-04-01 施行 · 質問の法令とは別の法令" in written(
         conversations, talk, "ja"
     )
 

@@ -16,6 +16,8 @@ from localrag.search.question.as_of import state_asked
 from localrag.search.types import Query
 from localrag.text.facts import FactKind
 
+from ....rows import each
+
 NAMES = LawNames(
     [
         LawRow("599AC0000000041", "浮桟橋法", "令和十年法律第四号"),
@@ -24,7 +26,7 @@ NAMES = LawNames(
 )
 
 
-@pytest.mark.parametrize(
+@each(
     ("question", "day", "text"),
     [
         ("令和2年4月1日時点の浮桟橋法2条", date(2020, 4, 1), "浮桟橋法2条"),
@@ -59,7 +61,7 @@ def test_a_day_of_a_state_is_the_day_asked_of(question: str, day: date, text: st
     assert (read.day, read.text) == (day, text)
 
 
-@pytest.mark.parametrize(
+@each(
     "question",
     [
         "令和2年4月1日に契約した場合の浮桟橋法の利率",
@@ -93,7 +95,7 @@ def test_where_there_are_laws_alone_a_day_needs_no_name_of_one() -> None:
     assert state_asked(question, LawNames([]), of_laws=True).day is None
 
 
-@pytest.mark.parametrize(
+@each(
     ("words", "years"),
     [("昨年の", -1), ("去年における", -1), ("一昨年 ", -2), ("昨年12月の", -1), ("来年時点の", 1)],
 )
@@ -124,7 +126,7 @@ def test_that_a_day_of_the_case_is_not_that_of_the_law_is_told(question: str, wo
     assert read.facts(date(2019, 1, 1)) == []
 
 
-@pytest.mark.parametrize(
+@each(
     ("question", "words", "text"),
     [
         ("令和2年13月40日時点の浮桟橋法", "令和2年13月40日時点の", "浮桟橋法"),
@@ -154,7 +156,7 @@ def test_that_no_calendar_has_a_day_is_told(question: str, words: str, text: str
     assert told.fields == {"words": words, "day": "2026-01-01"}
 
 
-@pytest.mark.parametrize(
+@each(
     ("question", "words"),
     [
         ("旧浮桟橋法2条", "旧浮桟橋法"),

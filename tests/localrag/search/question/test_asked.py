@@ -1,13 +1,13 @@
-import pytest
-
 from localrag.search.question.asked import (
     orders_asked,
     penalty_asked,
     terms_asked,
 )
 
+from ....rows import each
 
-@pytest.mark.parametrize(
+
+@each(
     "question",
     [
         "インサイダー取引の罰則",
@@ -32,7 +32,7 @@ def test_a_penalty_is_asked_for_in_many_words(question: str) -> None:
     assert "penalty" not in asked.doing
 
 
-@pytest.mark.parametrize(
+@each(
     "question",
     [
         "渡し守の資格は何か",
@@ -55,7 +55,7 @@ def test_what_is_done_is_the_rest_of_the_question() -> None:
     assert asked.doing.split() == ["スピード違反の"]
 
 
-@pytest.mark.parametrize(
+@each(
     ("question", "instrument", "point"),
     [
         ("金商法第27条の2第1項の政令で定める有価証券とは何か", "政令", "有価証券"),
@@ -82,14 +82,12 @@ def test_two_steps_ask_for_two_orders() -> None:
     assert (second.instrument, second.point) == ("府令", "書類")
 
 
-@pytest.mark.parametrize(
-    "question", ["政令とは何か", "渡し守の資格は何か", "", "政令で定める" * 40]
-)
+@each("question", ["政令とは何か", "渡し守の資格は何か", "", "政令で定める" * 40])
 def test_other_questions_ask_for_no_order(question: str) -> None:
     assert orders_asked(question) == ()
 
 
-@pytest.mark.parametrize(
+@each(
     ("question", "doing"),
     [
         ("渡船法 無免許の運航 法人の罰金", "渡船法 無免許の運航"),
@@ -105,7 +103,7 @@ def test_the_penalty_of_the_legal_person_is_asked_for(question: str, doing: str)
     assert asked.doing.strip(" 、？") == doing
 
 
-@pytest.mark.parametrize(
+@each(
     "question",
     ["宗教法人の役員の罰則", "会社が有給を取らせない場合の罰則", "法人税を脱税した場合の罰則"],
 )
@@ -115,7 +113,7 @@ def test_who_names_a_body_as_the_doer_asks_for_the_penalty_of_the_doing(question
     assert not asked.of_a_body
 
 
-@pytest.mark.parametrize(
+@each(
     ("question", "terms"),
     [
         ("平均賃金とは何か", ("平均賃金",)),

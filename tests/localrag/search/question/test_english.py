@@ -1,7 +1,7 @@
-import pytest
-
-from localrag.search.question.english_citations import english_citations
+from localrag.search.question.everyday import english_citations
 from localrag.search.question.laws import LawNamed
+
+from ....rows import each
 
 
 def cited(text: str, *names: str) -> list[tuple[str, str]]:
@@ -9,7 +9,7 @@ def cited(text: str, *names: str) -> list[tuple[str, str]]:
     return [(one.law.words, one.place) for one in english_citations(text, laws)]
 
 
-@pytest.mark.parametrize(
+@each(
     ("citation", "place"),
     [
         ("Article 27-2", "第27条の2"),
@@ -36,7 +36,7 @@ def test_without_a_law_or_a_number_nothing_is_cited() -> None:
     assert cited("an article of the FIEA, particle 9, Articles of incorporation", "FIEA") == []
 
 
-@pytest.mark.parametrize(
+@each(
     ("text", "expected"),
     [
         ("Penal Code art. 199 and Civil Code art. 709", [("P", 199), ("C", 709)]),
@@ -67,7 +67,7 @@ def test_only_of_joins_a_number_to_the_law_behind_it(
     ]
 
 
-@pytest.mark.parametrize(
+@each(
     ("text", "places"),
     [
         ("Articles 709 and 710 of the Civil Code", ["第709条", "第710条"]),
@@ -99,7 +99,7 @@ def test_each_number_of_a_list_is_cited(text: str, places: list[str]) -> None:
     assert cited(text, "Civil Code") == [("Civil Code", place) for place in places]
 
 
-@pytest.mark.parametrize(
+@each(
     ("text", "places"),
     [
         ("Articles 709 to 712 of the CC", ["第709条から第712条まで"]),
@@ -124,7 +124,7 @@ def test_a_range_is_cited_as_a_whole(text: str, places: list[str]) -> None:
     assert [place for _, place in cited(text, "CC")] == places
 
 
-@pytest.mark.parametrize(
+@each(
     ("text", "law"),
     [
         ("The CC applies. Article 5 of this Agreement does not.", "this Agreement"),

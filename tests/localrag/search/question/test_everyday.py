@@ -5,6 +5,8 @@ import pytest
 from localrag.search.question.everyday import entries, wordings
 from localrag_indexes.analysis import Analyzer
 
+from ....rows import each
+
 
 def said(question: str) -> list[str]:
     return [wording.said for wording in wordings(question)]
@@ -36,7 +38,7 @@ def test_every_word_of_the_vocabulary_is_found_in_a_question() -> None:
             assert any(set(entry.phrases) <= some for some in phrases), word
 
 
-@pytest.mark.parametrize(
+@each(
     ("question", "words"),
     [
         ("インサイダー取引の罰則", ["インサイダー取引"]),
@@ -59,7 +61,7 @@ def test_everyday_words_are_found_as_people_write_them(question: str, words: lis
     assert said(question) == words
 
 
-@pytest.mark.parametrize("question", ["デパートの開店", "自動車の登録", "国家の財政", "教室の妻子"])
+@each("question", ["デパートの開店", "自動車の登録", "国家の財政", "教室の妻子"])
 def test_a_part_of_a_longer_word_is_no_word(question: str) -> None:
     assert not {"パート", "車", "家", "妻"} & set(said(question))
 
@@ -87,7 +89,7 @@ def test_a_plain_word_is_told_from_a_word_of_the_law() -> None:
     assert by_word == {"残業": False, "返して": True}
 
 
-@pytest.mark.parametrize(
+@each(
     ("question", "words"),
     [
         ("公訴時効は何年ですか", ["公訴時効"]),

@@ -1,9 +1,9 @@
-import pytest
-
 from localrag.search.question.asked import AnswerKind, Expectation, gives, repeats
 
+from ....rows import each
 
-@pytest.mark.parametrize(
+
+@each(
     ("question", "kind"),
     [
         ("霧見塔が完成したのは何年か。", AnswerKind.WHEN),
@@ -35,7 +35,7 @@ def test_the_kind_of_answer_is_read_from_the_question(question: str, kind: Answe
     assert Expectation.of(question).kind is kind
 
 
-@pytest.mark.parametrize(
+@each(
     ("question", "offers", "lacks"),
     [
         ("霧見塔が完成したのは何年か。", "塔は一八七四年に完成した。", "塔は石で造られた。"),
@@ -50,7 +50,7 @@ def test_a_text_offers_what_is_asked_for(question: str, offers: str, lacks: str)
     assert not expectation.met_by(lacks)
 
 
-@pytest.mark.parametrize(
+@each(
     ("question", "given", "lacking"),
     [
         ("何日以内に届け出るか", "三月以内に届け出る。", "遅滞なく届け出る。"),
@@ -81,7 +81,7 @@ def test_the_kind_that_is_asked_for_is_given(question: str, given: str, lacking:
     assert not gives(lacking, question)
 
 
-@pytest.mark.parametrize(
+@each(
     ("question", "answer"),
     [
         ("時効は何によって完成するか", "権利を行使しないことによって"),
@@ -109,7 +109,7 @@ def test_what_no_answer_repeats_is_left_out() -> None:
     assert "how many" not in Expectation.of("How many lenses did it have?").rest
 
 
-@pytest.mark.parametrize(
+@each(
     ("question", "rest"),
     [
         ("機関の略称をアルファベット3文字で答えよ。", "機関の"),
@@ -127,7 +127,7 @@ def test_who_is_told_something_is_part_of_the_question() -> None:
     assert "教えよう" in Expectation.of("師が弟子に教えようとした技は何か").rest
 
 
-@pytest.mark.parametrize(
+@each(
     ("question", "answer", "is_repeated"),
     [
         ("南北朝時代の北朝にあたる王朝は", "北朝", True),

@@ -1,11 +1,11 @@
 """Which figure a question asks of a statute, and whether a provision states it."""
 
-import pytest
-
 from localrag.search.question.asked import figure_asked
 
+from ....rows import each
 
-@pytest.mark.parametrize(
+
+@each(
     ("question", "stated", "not_stated"),
     [
         ("保証金はいくらか", "一隻につき七百万円とする。", "政令で定める額とする。"),
@@ -22,8 +22,6 @@ def test_a_figure_is_known_by_its_unit(question: str, stated: str, not_stated: s
     assert not figure.stated_in(not_stated)
 
 
-@pytest.mark.parametrize(
-    "question", ["", "灯台船とは何か", "誰が操船できるか", "第3条は何項まであるか"]
-)
+@each("question", ["", "灯台船とは何か", "誰が操船できるか", "第3条は何項まであるか"])
 def test_other_questions_ask_for_no_figure(question: str) -> None:
     assert figure_asked(question) is None

@@ -1,11 +1,11 @@
 """What a question asks with."""
 
-import pytest
-
 from localrag.search.question.asked import Interrogative, interrogative_of
 
+from ....rows import each
 
-@pytest.mark.parametrize(
+
+@each(
     ("question", "word"),
     [
         ("Who founded the mill?", Interrogative.WHO),

@@ -1,11 +1,10 @@
 """Which laws a question names, of a small corpus of well-known ones."""
 
-import pytest
-
 from localrag.law.names import LawNames
 from localrag.search.question.laws import LawNamed, laws_named, without_names
 
 from ....growth import assert_linear
+from ....rows import each
 
 DRUGS = "医薬品、医療機器等の品質、有効性及び安全性の確保等に関する法律"
 NAMES = LawNames.from_rows(
@@ -41,7 +40,7 @@ def read(question: str) -> list[tuple[str, tuple[str, ...]]]:
     return [(law.words, law.law_ids) for law in laws_named(question, NAMES)]
 
 
-@pytest.mark.parametrize(
+@each(
     ("question", "words", "law_id"),
     [
         ("薬機法で誇大広告は禁止されているか", "薬機法", "drugs"),
@@ -73,7 +72,7 @@ def test_a_law_of_the_corpus_is_read_under_any_name(question: str, words: str, l
     assert read(question) == [(words, (law_id,))]
 
 
-@pytest.mark.parametrize(
+@each(
     ("question", "words"),
     [
         ("会社法における取締役の任期は何年か", "会社法"),
@@ -119,7 +118,7 @@ def test_a_law_that_the_corpus_lacks_is_known_as_a_law(question: str, words: str
     assert read(question) == [(words, ())]
 
 
-@pytest.mark.parametrize(
+@each(
     "question",
     [
         "減価償却の計算方法における定額法では何年か",
@@ -167,7 +166,7 @@ def test_a_law_that_is_lacking_is_read_after_another_by_the_article_cited_of_it(
         assert read(f"民法1条と{other}") == [("民法", ("civil",))]
 
 
-@pytest.mark.parametrize(
+@each(
     ("question", "names"),
     [
         ("旅券法と民法709条の関係", [("旅券法", ()), ("民法", ("civil",))]),
@@ -234,6 +233,6 @@ def test_the_same_law_is_the_one_named_last() -> None:
     assert [law.law_ids for law in laws] == [("civil",), ("civil",), ("markets",), ("markets",)]
 
 
-@pytest.mark.parametrize("piece", ["法", "Act ", "第一条の法", "の", "民法同法、"])
+@each("piece", ["法", "Act ", "第一条の法", "の", "民法同法、"])
 def test_a_long_text_takes_linear_time(piece: str) -> None:
     assert_linear(lambda size: laws_named(piece * (size // len(piece)), NAMES), 2_500)

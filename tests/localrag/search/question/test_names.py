@@ -1,9 +1,9 @@
-import pytest
-
 from localrag.search.question.asked import names_in
 
+from ....rows import each
 
-@pytest.mark.parametrize(
+
+@each(
     ("question", "names"),
     [
         ("ラントリック塔の高さはいくらか", ("ラントリック",)),
