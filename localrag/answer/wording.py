@@ -177,11 +177,11 @@ def verdict(answer: Answer, shown: int | None = None) -> str:
         return _("an answer was made, but the cited text does not say all of it")
     if answer.status is Status.QUOTED and answer.trace.calls:
         return _(
-            "the model finds no answer; this comes nearest, word for word; whether it answers is "
-            "for you to judge"
+            "the model finds no answer; these are the closest passages, word for word; check that "
+            "they answer the question"
         )
     if answer.status is Status.QUOTED:
-        return _("this comes nearest, word for word; whether it answers is for you to judge")
+        return _("the closest passages, word for word; check that they answer the question")
     quotations = sum(citation.verified for citation in answer.citations)
     if answer.claims and not answer.label:
         return ngettext(

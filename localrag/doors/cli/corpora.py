@@ -436,6 +436,7 @@ def watch(
         typer.Option("--service", help="Print a unit for systemd with these options, and end."),
     ] = False,
     corpus: CorpusName = "",
+    as_json: Json = False,
 ) -> None:
     """New, changed, renamed and removed files follow within seconds, after a burst of changes is
     over. Only changed files are read. Documents of removed files leave the corpus.
@@ -454,7 +455,7 @@ def watch(
         if watched.polls and not poll:
             tell_note(_("the system watches no more files; they are looked through instead"))
         while True:
-            is_done = _follow(opened, folders)
+            is_done = _follow(opened, folders, as_json=as_json)
             watched.wait(None if is_done else _BUSY)
 
 
@@ -462,7 +463,7 @@ def watch(
 _BUSY = 30
 
 
-def _follow(corpus: Corpus, folders: Sequence[Path]) -> bool:
+def _follow(corpus: Corpus, folders: Sequence[Path], *, as_json: bool) -> bool:
     """Bring a corpus to the state of folders; False if it needs another try soon."""
     from localrag.doors.cli.render_ingest import shown_events
 
@@ -478,11 +479,14 @@ def _follow(corpus: Corpus, folders: Sequence[Path]) -> bool:
     except (BusyError, NotFoundError) as error:
         tell_note(str(error))
         return False
-    if added.added or added.replaced or added.removed:
-        words = _("{time} added {added:,}, changed {changed:,}, removed {removed:,}")
-        time = datetime.now().strftime("%H:%M:%S")
-        numbers = {"added": added.added, "changed": added.replaced, "removed": added.removed}
-        say(words.format(time=time, **numbers))
+    numbers = {"added": added.added, "changed": added.replaced, "removed": added.removed}
+    if any(numbers.values()):
+        now = datetime.now()
+        if as_json:
+            emit({"time": now.isoformat(timespec="seconds"), **numbers})
+        else:
+            words = _("{time} added {added:,}, changed {changed:,}, removed {removed:,}")
+            say(words.format(time=now.strftime("%H:%M:%S"), **numbers))
     return True
 
 

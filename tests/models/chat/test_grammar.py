@@ -355,7 +355,7 @@ WRONG = st.recursive(
 )
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=100, deadline=None)
 @given(st.dictionaries(st.sampled_from(WORDS), WRONG, min_size=1))
 def test_whatever_is_given_as_a_schema_is_converted_or_refused(schema: dict[str, Any]) -> None:
     for check in (check_bounds, grammar_of):

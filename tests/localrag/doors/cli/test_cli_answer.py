@@ -28,12 +28,12 @@ def printed(answer: Answer, capsys: pytest.CaptureFixture[str]) -> list[str]:
 def test_quotations_promise_no_answer(capsys: pytest.CaptureFixture[str]) -> None:
     quoted = Answer("渡し守は、", (RULE, PAGE), Status.QUOTED, Trace())
     lines = printed(quoted, capsys)
-    judge = "comes nearest, word for word; whether it answers is for you to judge"
-    assert lines[0] == f"quoted: this {judge}"
+    judge = "closest passages, word for word; check that they answer the question"
+    assert lines[0] == f"quoted: the {judge}"
     assert "    F1#8.1  characters 10-15  in force from 2026-04-01" in lines
     assert "    page.md#2  characters 3-27" in lines, "no law has no state"
     lines = printed(replace(quoted, trace=CALLED), capsys)
-    assert lines[0] == f"quoted: the model finds no answer; this {judge}"
+    assert lines[0] == f"quoted: the model finds no answer; these are the {judge}"
 
 
 def test_checked_claims_are_supported(capsys: pytest.CaptureFixture[str]) -> None:

@@ -23,6 +23,7 @@ VERBS = [
     "remove",
     "index",
     "update",
+    "watch",
     "laws",
     "search",
     "show",

@@ -314,7 +314,7 @@ def test_ask_quotes_the_act_and_the_order(cli: Cli, sample: Path) -> None:
 
 def test_ask_prints_numbered_quotations(cli: Cli, sample: Path) -> None:
     out = cli("ask", "-", stdin=sample_corpus.QUESTION).out
-    assert out.startswith("quoted: this comes nearest, word for word; whether it answers")
+    assert out.startswith("quoted: the closest passages, word for word; check that")
     assert "[1] " in out
     assert "第八条" in out
     quoted, near = out.split("\nAlso near in this corpus; they may not answer:\n")
