@@ -59,6 +59,7 @@ RUNS = {
     "legal_check": ["--misses", "--pages=1"],
     "fact_check": ["--misses", "--sentences=9"],
     "cited_first": ["--laws=2", "--count=2", "--misses"],
+    "watching": ["--files=10", "--bursts=1", "--kills=1"],
     "pending": ["--laws=1", "--memos=2", "--citations=4"],
     "affected": ["--count=5", "--citing=20"],
     "defined_terms": ["--count=5", "--without", "--misses"],
@@ -161,7 +162,7 @@ MADE = {
     "rooms": lambda _, work: write_rooms(work),
 }
 # What a benchmark needs that `make test` does not install.
-NEEDS = {"ray_batch": "ray"}
+NEEDS = {"ray_batch": "ray", "watching": "watchdog"}
 # The ways in which `legal_check` spoils what it checks.
 _WAYS = (
     *("article", "paragraph", "branch", "era", "law"),
@@ -169,6 +170,7 @@ _WAYS = (
 )
 # What a benchmark does more often than it can be told, or on a larger scale: module and name.
 SMALLER = {
+    "watching": {"bench.watching.IDLE": 0.1},
     "statute_lexical": {
         "train_statute_lexical.FOLDS": 2,
         "train_statute_lexical.INNER_FOLDS": 2,
