@@ -11,7 +11,7 @@ from localrag.corpus.config import ChatConfig
 from localrag.corpus.inference.opening import named
 from localrag.search.types import ModelCall
 from localrag.text.facts import Fact, FactKind
-from localrag_models.chat import ChatModel, ChatRequest, Finish, Message, Reply, generate
+from localrag_models.chat import ChatModel, ChatRequest, Finish, Message, Remark, Reply, generate
 from localrag_models.errors import ReplyInvalid
 
 _SECOND_TEMPERATURE = 0.7
@@ -48,8 +48,18 @@ def ask(
 
     def call(reply: Reply, problem: Fact | None = None) -> ModelCall:
         usage = reply.usage
-        counts = (usage.prompt, usage.cached, usage.completion)
-        return ModelCall(model.id, *counts, reply.seconds, purpose, problem)
+        return ModelCall(
+            model.id,
+            usage.prompt,
+            usage.cached,
+            usage.completion,
+            reply.seconds,
+            purpose,
+            problem,
+            usage.thought,
+            reply.thinking,
+            _notes(model.id, reply),
+        )
 
     request = ChatRequest(
         messages=tuple(messages),
@@ -79,6 +89,21 @@ def ask(
                 raise
     on_call(call(reply))
     return filled
+
+
+_KINDS = {
+    Remark.THINKS_ANYWAY: FactKind.MODEL_THINKS_ANYWAY,
+    Remark.THOUGHT_CUT: FactKind.THOUGHT_CUT,
+    Remark.UNBOUND: FactKind.REPLY_UNBOUND,
+    Remark.LENIENT: FactKind.REPLY_LENIENT,
+    Remark.IN_THOUGHT: FactKind.REPLY_IN_THOUGHT,
+    Remark.REPAIRED: FactKind.REPLY_REPAIRED,
+}
+
+
+def _notes(model: str, reply: Reply) -> tuple[Fact, ...]:
+    cut = {Remark.THOUGHT_CUT: {"n": reply.usage.thought}}
+    return tuple(Fact(_KINDS[one], model=model, **cut.get(one, {})) for one in reply.remarks)
 
 
 def _flaw(error: ReplyInvalid, request: ChatRequest) -> Fact:

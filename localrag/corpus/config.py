@@ -25,6 +25,7 @@ from localrag.corpus.durable import Readers
 from localrag.corpus.workspace import FLAG, HasSettings, collect
 from localrag.errors import ConfigError, LocalragError, UsageError
 from localrag.language import N_, _
+from localrag_models.thinking import Effort, Thinking
 
 if TYPE_CHECKING:
     from pydantic_core import ErrorDetails
@@ -143,6 +144,12 @@ class ChatConfig(_Section):
     max_tokens: int = Field(1024, ge=1, description="tokens of a reply at most")
     temperature: float = Field(0.0, ge=0, le=2, description="0 takes the likeliest token")
     seed: int = Field(0, ge=0, description="of the sampling")
+    thinking: Thinking = Field(
+        "off", description="think before answering; auto: as the model does by itself"
+    )
+    effort: Effort = Field(
+        "medium", description="room for a thought: low 1,024 tokens, medium 2,048, high 4,096"
+    )
     timeout: float = Field(300.0, gt=0, description="seconds without a sign of life of a server")
     parallel: int = Field(1, ge=1, le=256, description="requests a server gets at the same time")
     write_searches: bool = Field(
@@ -457,6 +464,10 @@ class HasModels(Protocol):
     @property
     def models(self) -> Path:
         """Folder of the models."""
+
+    @property
+    def servers(self) -> Path:
+        """File of the ways in which model servers bind replies."""
 
 
 def embedder_name(workspace: HasModels, config: Config) -> str:

@@ -12,6 +12,7 @@
     datasets/                   questions to evaluate with
     runs/                       evaluations, optimisations, notes of batches
     searches/                   searches that a model wrote, disposable
+    servers.json                ways in which model servers bind replies, disposable
     conversations.sqlite        questions and answers of the workbench
     tokens.toml                 digests of the tokens of the server
     bundles                     hashes of files from bundles
@@ -191,6 +192,11 @@ class Workspace:
     def searches(self) -> Path:
         """Folder of the searches written by a model; may be missing."""
         return self.home / "searches"
+
+    @property
+    def servers(self) -> Path:
+        """File of the ways in which model servers bind replies; may be missing or deleted."""
+        return self.home / "servers.json"
 
     @property
     def conversations(self) -> Path:

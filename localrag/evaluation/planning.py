@@ -308,9 +308,11 @@ def _judge(workspace: Workspace, config: Config, model: str, measure: Measure) -
     own = config.model_copy(update={"chat": config.chat.model_copy(update={"model": model})})
     chat = own.chat
     judges = (_HERE / "judging.py", _HERE / "rating.py", *_HERE.glob("measures/*.py"))
+    # Verdicts of earlier versions were written without thought.
+    thought = () if chat.thinking == "off" else ("thinking", "effort")
     made_with = {
         "judge.model": model,
-        **{f"judge.{name}": getattr(chat, name) for name in _OF_JUDGES},
+        **{f"judge.{name}": getattr(chat, name) for name in (*_OF_JUDGES, *thought)},
         **server_of("judge", chat),
         **{
             name.replace("chat.", "judge."): value

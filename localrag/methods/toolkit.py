@@ -395,5 +395,7 @@ class Remembered:
 def key_of(model: str, settings: ChatConfig, messages: Sequence[Message]) -> str:
     """The key of a request, from the model's id, a server's address, prompt and settings."""
     parts = [model, settings.server, repr(settings.temperature), str(settings.seed)]
+    if settings.thinking != "off":
+        parts += [settings.thinking, settings.effort]
     parts += [str(settings.max_tokens), *(f"{one.role}\0{one.content}" for one in messages)]
     return sha256("\0\0".join(parts).encode(errors="surrogatepass")).hexdigest()

@@ -174,6 +174,9 @@ class ModelCall:
         seconds: wall time.
         purpose: what it was for, if a method makes several ("query a", "verdict b").
         problem: why the reply could not be used, or None.
+        thought: tokens of thought within `completion`.
+        thinking: the thought, never quoted; doors show it folded.
+        notes: remarks on the reply.
     """
 
     model: str
@@ -183,6 +186,9 @@ class ModelCall:
     seconds: float
     purpose: str = ""
     problem: Fact | None = None
+    thought: int = 0
+    thinking: str = ""
+    notes: tuple[Fact, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -194,8 +200,9 @@ class Trace:
 
     @property
     def events(self) -> tuple[Fact, ...]:
-        """The notes of all steps, in order."""
-        return tuple(event for stage in self.stages for event in stage.events)
+        """The notes of all steps, in order, then the notes of the calls, each once."""
+        notes = dict.fromkeys(note for call in self.calls for note in call.notes)
+        return (*(event for stage in self.stages for event in stage.events), *notes)
 
     @property
     def wordings(self) -> tuple[EverydayWord, ...]:

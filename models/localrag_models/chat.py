@@ -15,8 +15,9 @@ from typing import Any, Literal, Protocol, Self, TypeVar
 
 from pydantic import BaseModel, ValidationError
 
-from localrag_models.errors import N_, ReplyInvalid
+from localrag_models.errors import N_, Cure, ReplyInvalid
 from localrag_models.schema import check_bounds
+from localrag_models.thinking import ThinkingSplitter
 
 Shape = TypeVar("Shape", bound=BaseModel)
 Role = Literal["system", "user", "assistant"]
@@ -84,12 +85,31 @@ class Usage:
     Attributes:
         prompt: of the whole prompt, template included.
         cached: tokens reused from an earlier call; None if unknown.
-        completion: generated.
+        completion: generated, thought included.
+        thought: generated as thought; an estimate if a server does not say.
     """
 
     prompt: int
     cached: int | None
     completion: int
+    thought: int = 0
+
+
+class Remark(StrEnum):
+    """A remark on a reply."""
+
+    THINKS_ANYWAY = "thinks anyway"
+    """The model cannot be stopped from thinking, and was given room for it."""
+    THOUGHT_CUT = "thought cut"
+    """The thought filled its room and was ended."""
+    UNBOUND = "unbound"
+    """The server binds no reply to a schema: the schema was in the prompt."""
+    LENIENT = "lenient"
+    """The value was taken out of other words."""
+    IN_THOUGHT = "in thought"
+    """The server put the reply into the field for thought."""
+    REPAIRED = "repaired"
+    """The first reply did not fulfil its schema; this is the second."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,11 +117,12 @@ class Reply:
     """The reply of a model.
 
     Attributes:
-        text: the answer, without reasoning.
-        thinking: reasoning that the model wrote although it was asked not to.
+        text: the answer, without thought.
         usage: tokens.
         finish: why the reply ended.
         seconds: wall time of the call.
+        thinking: the thought. It is never quoted and never read as the reply.
+        remarks: each once.
     """
 
     text: str
@@ -109,6 +130,7 @@ class Reply:
     finish: Finish
     seconds: float
     thinking: str = ""
+    remarks: tuple[Remark, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,10 +172,10 @@ class ChatModel(Protocol):
 
     Promises of every back end:
 
-    - **Reasoning is off.** A thinking model gets the order not to think. Its reasoning goes to
-      `Reply.thinking` and never reaches `on_text`.
+    - **Thought is apart.** The settings switch it. It goes to `Reply.thinking`, is counted, and
+      never reaches `on_text`.
     - **A schema binds.** With ``request.schema``, a reply that ends with `Finish.STOP` is one JSON
-      value that fulfils it. A schema that cannot be enforced is refused before any token.
+      value that fulfils it. An unbounded schema is refused before any token.
     - **Nothing is cut in silence.** If prompt and ``max_tokens`` do not fit into the context,
       `ContextExceeded` comes before any token.
     - **Content is data.** Control tokens inside a message (``<|im_end|>``) reach the model as plain
@@ -169,7 +191,7 @@ class ChatModel(Protocol):
 
     @property
     def context(self) -> int:
-        """Tokens of prompt and reply together."""
+        """Tokens of prompt and reply together, without the room for thought."""
         ...
 
     @property
@@ -211,7 +233,7 @@ class ChatModel(Protocol):
         options: Sequence[str],
         cancelled: Callable[[], bool] = never,
     ) -> Choice | None:
-        """Weigh answers by the first token of the model's reply.
+        """Weigh answers by the first token of the model's reply, without thought.
 
         A token counts for the option that it begins or equals, ignoring case and the blanks before
         it. A token that could begin two options (the first byte of はい and of いいえ) counts for
@@ -265,9 +287,13 @@ def generate(
     if reply.finish is Finish.CANCELLED:
         raise ReplyInvalid(N_("The reply of {model} was cancelled."), reply=reply, model=model.id)
     if reply.finish is Finish.LENGTH:
+        only_thought = reply.thinking and not reply.text.strip()
         raise ReplyInvalid(
-            N_("The reply of {model} was cut short after {n:,} tokens."),
-            N_("Allow more tokens, or ask for less."),
+            N_("{model} was cut in its thought: it wrote {thought:,} tokens and no answer.")
+            if only_thought
+            else N_("The reply of {model} was cut short after {n:,} tokens."),
+            Cure.LESS_THOUGHT if only_thought else N_("Allow more tokens, or ask for less."),
+            thought=reply.usage.thought,
             reply=reply,
             model=model.id,
             n=request.max_tokens,
@@ -377,12 +403,12 @@ def _ends_after(said: bytes, word: bytes) -> bool:
     return said.startswith(word) and not (rest[:1].isalnum() or rest[:1] == "\ufffd")
 
 
-_THINK, _ANSWER = "<think>", "</think>"
 _JOINER = "\u2060"
 _OPENERS = "<["
 
 _KNOWN = (
-    r"<\|[^<>|\s]{1,64}\|>",
+    r"<\|[^<>|\s]{1,64}\|?>",
+    r"<(?:channel|turn|tool|tool_call|tool_response|image|audio)\|>",
     r"</?(?:s|unk|pad|mask|bos|eos|sep|cls|think|thinking|reasoning|start_of_turn|end_of_turn"
     r"|tool_call|tool_response|tools)>",
     r"\[/?(?:INST|SYSTEM_PROMPT|AVAILABLE_TOOLS|TOOL_CALLS|TOOL_RESULTS|THINK)\]",
@@ -440,86 +466,32 @@ def _after_opener(match: re.Match[str]) -> int:
     return match.start() + opener.end()
 
 
-class ThinkingSplitter:
-    """Separates a leading ``<think>…</think>`` from the answer.
-
-    Attributes:
-        thinking: the reasoning so far.
-    """
-
-    def __init__(self) -> None:
-        self.thinking = ""
-        self._take = self._head
-        self._held = ""
-
-    def __call__(self, piece: str) -> str:
-        """The part of the reply that is certain to be answer after this piece."""
-        return self._take(piece)
-
-    def end(self) -> str:
-        """The rest that turns out to be answer; nothing more comes."""
-        held, self._held = self._held, ""
-        if self._take == self._inside:
-            self.thinking += held
-            return ""
-        return held
-
-    def _head(self, piece: str) -> str:
-        self._held += piece
-        start = self._held.lstrip()
-        if start.startswith(_THINK):
-            self._held, self._take = "", self._inside
-            return self._inside(start.removeprefix(_THINK))
-        if _THINK.startswith(start):
-            return ""
-        return self._release()
-
-    def _inside(self, piece: str) -> str:
-        reasoning, closed, answer = (self._held + piece).partition(_ANSWER)
-        if closed:
-            self.thinking = (self.thinking + reasoning).strip()
-            self._held, self._take = "", self._between
-            return self._between(answer)
-        # Only the tail can be the beginning of the closing tag.
-        self.thinking += reasoning[: -len(_ANSWER)]
-        self._held = reasoning[-len(_ANSWER) :]
-        return ""
-
-    def _between(self, piece: str) -> str:
-        answer = piece.lstrip()
-        if answer:
-            self._take = self._answer
-        return answer
-
-    def _answer(self, piece: str) -> str:
-        return piece
-
-    def _release(self) -> str:
-        held, self._held = self._held, ""
-        self._take = self._answer
-        return held
-
-
 class AnswerStream:
     """The answer as it comes: reasoning apart, control tokens restored, stops found.
 
     Args:
         on_text: called with each piece that is certain to be answer.
         stop: texts that end it.
-        thinks: whether reasoning may come first.
+        thinks: whether thought may come first.
+        opened: as in `ThinkingSplitter`.
 
     Attributes:
         stopped: a stop has come; it and everything after it are left out.
     """
 
     def __init__(
-        self, on_text: Callable[[str], None], stop: Sequence[str] = (), *, thinks: bool = True
+        self,
+        on_text: Callable[[str], None],
+        stop: Sequence[str] = (),
+        *,
+        thinks: bool = True,
+        opened: bool = False,
     ) -> None:
         self.stopped = False
         self._on_text = on_text
         self._stop = stop
         self._decoder = codecs.getincrementaldecoder("utf-8")("replace")
-        self._thinking = ThinkingSplitter()
+        self._thinking = ThinkingSplitter(opened=opened)
         self._split = self._thinking if thinks else str
         self._restore = Restorer()
         self._held = ""
@@ -533,6 +505,10 @@ class AnswerStream:
     @property
     def thinking(self) -> str:
         return restore(self._thinking.thinking)
+
+    def keep_apart(self) -> None:
+        """Thought comes in a field of its own."""
+        self._thinking.keep_apart()
 
     def take(self, piece: bytes | str) -> None:
         """Add a piece of the reply; bytes of a token may end inside a character."""

@@ -54,6 +54,7 @@ class Cure(StrEnum):
     INSTALL_PACKAGE = "Install the package {package}."
     KNOWN_NAME = "Choose a model by a name that the server knows."
     LESS_MEMORY = "Use a smaller model, or a smaller context."
+    LESS_THOUGHT = "Switch thinking off, lower the effort, or allow more tokens."
     LESS_TEXT = "Use fewer or shorter passages, a shorter reply, or a larger context."
     MORE_TIME = "Allow it more time, or see what the server is busy with."
     NAME_FOR_NEW = "Give the new one another name, or remove what is there."

@@ -32,6 +32,7 @@ from localrag_models.chat import (
 )
 from localrag_models.embedding import Closing
 from localrag_models.errors import N_, ServerTrouble, WrongKind
+from localrag_models.thinking import Effort, Thinking
 
 if TYPE_CHECKING:
     from localrag_models.chat import ChatModel
@@ -56,6 +57,9 @@ class ModelSpec:
         parallel: calls sent to a server at the same time.
         threads: to compute with; 0 for the runtime's choice.
         gpu_layers: layers on a GPU, if there is one; -1 for all.
+        thinking: whether a chat model thinks before it answers.
+        effort: how long it may think.
+        remembered: file of the ways to bind replies on servers; None to probe each time.
         on_load: called with the loaded share of the weights, from 0 to 1. An error it raises ends
             the loading.
     """
@@ -71,6 +75,9 @@ class ModelSpec:
     parallel: int = 1
     threads: int = 0
     gpu_layers: int = -1
+    thinking: Thinking = "off"
+    effort: Effort = "medium"
+    remembered: Path | None = None
     on_load: Callable[[float], None] | None = None
 
 
@@ -251,8 +258,12 @@ class SeveralServersChat(Closing):
         self._clock = clock
         self._choosing = threading.Lock()
         self.parallel = parallel * len(addresses)
-        name, self.context = self._on_one(lambda model: (model.id, model.context))
-        super().__init__(name)
+        super().__init__(self._on_one(lambda model: model.id))
+
+    @property
+    def context(self) -> int:
+        """The smallest of the servers in use; it may shrink (`ChatModel.context`)."""
+        return min(one.model.context for one in self._servers if one.model is not None)
 
     def count(self, messages: Sequence[Message]) -> int:
         return self._on_one(lambda model: model.count(messages))

@@ -28,8 +28,6 @@ RERANKING = (
 )
 """The form of the template of Qwen3-Reranker, in short."""
 
-_CONTROL = ("<|endoftext|>", "<|im_start|>", "<|im_end|>")
-_USER_DEFINED = ("<think>", "</think>")
 _WORDS = (
     "the", " the", "法", "条", "第", "の", "は", "に", "を", "が", "。", "、", "です", "ます",
 )  # fmt: skip
@@ -45,6 +43,28 @@ class Shape:
     kv_heads: int = 2
     head_width: int = 16
     feed_forward: int = 128
+
+
+@dataclass(frozen=True, slots=True)
+class Markers:
+    """The control tokens of a vocabulary.
+
+    Attributes:
+        control: control tokens.
+        bos: the one before a text.
+        eos: the one at the end of a turn.
+        words: markers within a text.
+    """
+
+    control: tuple[str, ...]
+    bos: str
+    eos: str
+    words: tuple[str, ...] = ("<think>", "</think>")
+
+
+CHATML = Markers(
+    ("<|endoftext|>", "<|im_start|>", "<|im_end|>"), bos="<|endoftext|>", eos="<|im_end|>"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,9 +87,10 @@ def write_chat_gguf(
     template: str | None = TEMPLATE,
     add_bos: bool = False,
     shape: Shape = Shape(),
+    markers: Markers = CHATML,
     pooling: Literal["", "LAST", "RANK"] = "",
 ) -> None:
-    """Write a model with a vocabulary of 256 bytes, a few words and ChatML's control tokens.
+    """Write a model with a vocabulary of 256 bytes, a few words and control tokens.
 
     Args:
         path: the file to write, 450 kB.
@@ -77,12 +98,14 @@ def write_chat_gguf(
         context: declared length of the training context, in tokens.
         seed: of its weights.
         template: chat template; None for none.
-        add_bos: whether its tokenizer puts ``<|endoftext|>`` before a text.
+        add_bos: whether its tokenizer puts its first token before a text.
         shape: its sizes.
+        markers: its control tokens.
         pooling: ``LAST`` for an embedder with the vector of the last token, ``RANK`` for a reranker
             with the labels yes and no and a template.
     """
-    _write(path, architecture, byte_vocabulary(), context, seed, template, add_bos, shape, pooling)
+    vocabulary = byte_vocabulary(markers)
+    _write(path, architecture, vocabulary, context, seed, template, add_bos, shape, pooling)
 
 
 def write_chat_gguf_with_vocabulary(path: Path, vocabulary: Path, template: Path) -> None:
@@ -100,7 +123,7 @@ def write_chat_gguf_with_vocabulary(path: Path, vocabulary: Path, template: Path
     )  # fmt: skip
 
 
-def byte_vocabulary() -> Vocabulary:
+def byte_vocabulary(markers: Markers = CHATML) -> Vocabulary:
     """A byte-level BPE of a few hundred tokens."""
     import gguf
 
@@ -117,15 +140,15 @@ def byte_vocabulary() -> Vocabulary:
             pieces[:2] = [pieces[0] + pieces[1]]
     normal = len(tokens)
     return Vocabulary(
-        tokens=[*tokens, *_CONTROL, *_USER_DEFINED],
+        tokens=[*tokens, *markers.control, *markers.words],
         types=[
             *[gguf.TokenType.NORMAL] * normal,
-            *[gguf.TokenType.CONTROL] * len(_CONTROL),
-            *[gguf.TokenType.USER_DEFINED] * len(_USER_DEFINED),
+            *[gguf.TokenType.CONTROL] * len(markers.control),
+            *[gguf.TokenType.USER_DEFINED] * len(markers.words),
         ],
         merges=merges,
-        bos=normal,
-        eos=normal + 2,
+        bos=normal + markers.control.index(markers.bos),
+        eos=normal + markers.control.index(markers.eos),
     )
 
 

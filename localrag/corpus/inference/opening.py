@@ -163,6 +163,9 @@ def _chat(workspace: HasModels, config: Config) -> tuple[Runtime, ModelSpec]:
         context=settings.context,
         timeout=settings.timeout,
         parallel=settings.parallel,
+        thinking=settings.thinking,
+        effort=settings.effort,
+        remembered=workspace.servers,
     )
 
 
@@ -306,6 +309,9 @@ CURES: dict[Cure, str] = {
         "knows."
     ),
     Cure.LESS_MEMORY: N_("Use a smaller model, or a smaller chat.context."),
+    Cure.LESS_THOUGHT: N_(
+        "Set chat.thinking to off, lower chat.effort, or raise chat.max_tokens and chat.context."
+    ),
     Cure.LESS_TEXT: N_(
         "Use fewer or shorter passages, a smaller chat.max_tokens, or a larger chat.context."
     ),

@@ -214,6 +214,9 @@ class CallJson(Json):
     seconds: Number
     purpose: str
     problem: Words
+    thought: int
+    thinking: str
+    notes: list[Words]
 
 
 class NearestJson(Json):

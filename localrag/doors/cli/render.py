@@ -237,6 +237,11 @@ def print_trace(trace: Trace, places: Iterable[Fact] = ()) -> None:
             f" {wording.step(call.purpose)}" if call.purpose else "",
             f"  {cost}{_speed(call)}",
         )
+        if call.thinking:
+            thought = _("thought ({n:,} tokens): ").format(n=call.thought)
+            say((thought, "dim"), *cut(" ".join(call.thinking.split()), "dim"), indent=2)
+        for note in call.notes:
+            say((_("note: "), "yellow"), str(note), indent=2)
     for place in places:
         say(str(place))
     say("")

@@ -151,6 +151,16 @@ class FactKind(Enum):
     REPLY_CUT = N_("the reply was cut short after {n:,} tokens")
     REPLY_MALFORMED = N_("the reply cannot be read: {flaw}")
     MODEL_FAILED = N_("the model failed: {cause}")
+    MODEL_THINKS_ANYWAY = N_(
+        "{model} cannot be stopped from thinking; it was given room for it (chat.effort)"
+    )
+    THOUGHT_CUT = N_("the thought of {model} filled its room and was ended after {n:,} tokens")
+    REPLY_UNBOUND = N_(
+        "nothing keeps {model} to the form of its replies; its words were read and checked"
+    )
+    REPLY_LENIENT = N_("the reply of {model} was taken out of other words")
+    REPLY_IN_THOUGHT = N_("the server put the reply of {model} where thought belongs")
+    REPLY_REPAIRED = N_("the first reply of {model} had another form; it was asked once more")
 
     # methods: follow-up questions, written queries, options.
     FOLLOW_UP_REFUSED = N_(

@@ -4,8 +4,8 @@ import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from localrag_models.backends.servers.chat import upper_bound
 from localrag_models.backends.servers.embedder import LARGEST_INPUT
+from localrag_models.backends.servers.estimates import upper_bound
 from localrag_models.chat import ChatModel, Message
 from localrag_models.embedding import WindowedReranker
 from localrag_models.errors import N_, ProbabilitiesMissing

@@ -5,18 +5,15 @@ from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import closing, contextmanager
 from functools import cache
 from hashlib import blake2b
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import httpx
 
 from localrag_models.backends.chat_reranker import ChatReranker
-from localrag_models.backends.servers.chat import (
-    LARGEST_DEFAULT,
-    Event,
-    ServerChat,
-    agreed_context,
-    likely,
-)
+from localrag_models.backends.servers.binding import Binds, Schema, Way, said_in
+from localrag_models.backends.servers.chat import LARGEST_DEFAULT, ServerChat, agreed_context
+from localrag_models.backends.servers.draft import Asked, Event, likely
 from localrag_models.backends.servers.embedder import (
     LARGEST_INPUT,
     ServerEmbedder,
@@ -33,7 +30,7 @@ from localrag_models.backends.servers.http import (
     tokens,
     warn,
 )
-from localrag_models.chat import ChatRequest, Finish, never
+from localrag_models.chat import Finish, never
 from localrag_models.embedding import Prefixes, well_formed
 from localrag_models.errors import (
     N_,
@@ -49,6 +46,7 @@ from localrag_models.families import family_of, pooling_called, prefixes_of
 from localrag_models.files import Progress, silent
 from localrag_models.hardware import Placement
 from localrag_models.runtimes import ModelSpec, OllamaModel
+from localrag_models.thinking import Effort, Thinking, speaks_harmony
 
 if TYPE_CHECKING:
     from ollama import Client, ListResponse, ProgressResponse
@@ -80,6 +78,10 @@ class OllamaServer(Server):
             name="Ollama",
             cure=N_("Start it: ollama serve"),
             probabilities=N_("Update Ollama: it gives them (logprobs) since version 0.12.11."),
+            binding=N_(
+                "Update Ollama: older ones ignore a schema if some families do not think. Else set "
+                "thinking on, or choose another model."
+            ),
             timeout=timeout,
         )
         self.model = well_formed(model or "")
@@ -147,6 +149,13 @@ class OllamaServer(Server):
             )
         return ModelCard(shown)
 
+    def version(self) -> str:
+        """The version of the server; empty if it does not say."""
+        try:
+            return text_of(self.get("/api/version").get("version"))
+        except ServerRefused:
+            return ""
+
     def models(self) -> list[OllamaModel]:
         with self.client() as client:
             listed = client.list().models
@@ -173,6 +182,8 @@ class ModelCard:
         capabilities: of the model; None on an old server.
         context: tokens the model was trained for; 0 if unknown.
         dimension: length of its vectors; 0 if unknown.
+        architecture: of its weights; empty if unknown.
+        modified: when the model came to the server; empty if unknown.
         pooling: of the vectors of tokens; None if unknown.
     """
 
@@ -185,6 +196,8 @@ class ModelCard:
         def told_of(what: str) -> int:
             return tokens(info.get(f"{info.get('general.architecture')}.{what}")) or 0
 
+        self.architecture = text_of(info.get("general.architecture"))
+        self.modified = text_of(shown.get("modified_at"))
         self.context = told_of("context_length")
         self.dimension = told_of("embedding_length")
         self.pooling = pooling_called(told_of("pooling_type"))
@@ -228,6 +241,9 @@ def _drop_key(request: httpx.Request) -> None:
 class OllamaChat(ServerChat):
     """A chat model on an Ollama server.
 
+    Several families ignore ``format`` if ``think`` is false, and keep to it if they think. The
+    probe finds out; see `localrag_models.backends.servers.binding`.
+
     The arguments are fields of `ModelSpec`; `on_retry` is called before each further attempt.
 
     Raises:
@@ -245,6 +261,9 @@ class OllamaChat(ServerChat):
         context: int = 0,
         timeout: float = 300.0,
         parallel: int = 1,
+        thinking: Thinking = "off",
+        effort: Effort = "medium",
+        remembered: Path | None = None,
         on_retry: Callable[[Retry], None] = warn,
     ) -> None:
         ollama = OllamaServer(server, timeout=timeout, model=model)
@@ -261,11 +280,25 @@ class OllamaChat(ServerChat):
         except BaseException:
             ollama.close()
             raise
-        super().__init__(model, ollama, context=context, parallel=parallel, on_retry=on_retry)
         # A model that cannot think may refuse the option.
         self._can_think = card.capabilities is None or "thinking" in card.capabilities
+        super().__init__(
+            model,
+            ollama,
+            context=context,
+            parallel=parallel,
+            on_retry=on_retry,
+            thinking=thinking,
+            effort=effort,
+            remembered=remembered,
+            thinks=thinking != "off" and "thinking" in (card.capabilities or ()),
+            harmony=speaks_harmony(card.architecture or model),
+        )
+        self._ollama = ollama
+        self._card = card
 
-    def _exchange(self, request: ChatRequest, candidates: int) -> tuple[str, Json]:
+    def _exchange(self, asked: Asked) -> tuple[str, Json]:
+        request = asked.request
         body: Json = {
             "model": self._model,
             "messages": self._sent(request.messages),
@@ -274,8 +307,8 @@ class OllamaChat(ServerChat):
             "truncate": False,
             "shift": False,
             "options": {
-                "num_ctx": self.context,
-                "num_predict": request.max_tokens,
+                "num_ctx": self._whole,
+                "num_predict": asked.limit,
                 "temperature": request.temperature,
                 "top_p": request.top_p,
                 "seed": request.seed,
@@ -283,19 +316,46 @@ class OllamaChat(ServerChat):
                 # A quotation repeats its source: the servers' penalty would change it.
                 "repeat_penalty": 1.0,
             },
+            **self._told_to_think(asked.way.thinking),
         }
-        if self._can_think:
-            body["think"] = False
         if request.schema is not None:
-            body["format"] = request.schema
-        if candidates:
-            body |= {"logprobs": True, "top_logprobs": candidates}
+            body |= asked.way.spelled(request.schema)
+        if asked.candidates:
+            body |= {"logprobs": True, "top_logprobs": asked.candidates}
         return "/api/chat", body
+
+    def _told_to_think(self, thinking: Thinking) -> Json:
+        if self._harmony:
+            # It knows levels only, and thinks at least a little.
+            return {"think": "low" if thinking == "off" else self._effort}
+        return {} if thinking == "auto" or not self._can_think else {"think": thinking == "on"}
+
+    def _ways(self) -> Sequence[Way]:
+        others: tuple[Thinking, ...] = ("on", "off") if self._can_think else ()
+        told = dict.fromkeys((self._thinking, *others))
+        return (
+            *(
+                Way(
+                    name=f"format, thinking {thinking}",
+                    thinking=thinking,
+                    binds=Binds.SCHEMA,
+                    spelled=_format,
+                )
+                for thinking in told
+            ),
+            Way(
+                name="JSON", thinking=self._thinking, binds=Binds.JSON, spelled=lambda _: _ANY_JSON
+            ),
+        )
+
+    def _version(self) -> str:
+        version = self._ollama.version()
+        return version and f"{version} {self._card.modified}".strip()
 
     def _event(self, line: str) -> Event | None:
         told = self._server.parsed(line)
         if error := told.get("error"):
-            raise self._server.refusal(500, str(error))
+            raise self._server.refusal(*said_in(error))
         message = told.get("message")
         said = message if isinstance(message, dict) else {}
         return Event(
@@ -307,6 +367,13 @@ class OllamaChat(ServerChat):
             completion=tokens(told.get("eval_count")),
             candidates=likely(told.get("logprobs")),
         )
+
+
+_ANY_JSON: Json = {"format": "json"}
+
+
+def _format(schema: Schema) -> Json:
+    return {"format": schema}
 
 
 def _finish(told: Json) -> Finish:
@@ -489,6 +556,9 @@ def open_chat(spec: ModelSpec) -> OllamaChat:
         context=spec.context,
         timeout=spec.timeout,
         parallel=spec.parallel,
+        thinking=spec.thinking,
+        effort=spec.effort,
+        remembered=spec.remembered,
     )
 
 

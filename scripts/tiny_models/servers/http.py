@@ -3,7 +3,7 @@
 import json
 import select
 import threading
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from enum import Enum, auto
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -54,12 +54,14 @@ class Double:
         address: ``http://127.0.0.1:PORT``.
         requests: path and body of each request, in order.
         abandoned: requests whose client disconnected before the end.
+        before: answers a request by itself, before `instead` is looked at.
     """
 
     def __init__(self) -> None:
         self.requests: list[tuple[str, Json]] = []
         self.headers: list[dict[str, str]] = []
         self.abandoned = 0
+        self.before: Callable[[str, Json], Answer | None] = lambda *_: None
         self._instead: list[tuple[str, Answer]] = []
         self._lock = threading.Lock()
         self._closing = threading.Event()
@@ -106,10 +108,12 @@ class Double:
         with self._lock:
             self.requests.append((request.path, body))
             self.headers.append(dict(request.headers))
-            planned = next((each for each in self._instead if each[0] == request.path), None)
+            known = self.before(request.path, body)
+            waiting = (each for each in self._instead if each[0] == request.path)
+            planned = None if known else next(waiting, None)
             if planned:
                 self._instead.remove(planned)
-        answer = planned[1] if planned else self.answer(request.path, body)
+        answer = known or (planned[1] if planned else self.answer(request.path, body))
         try:
             request.send(answer)
             if answer.end is End.HANGS:

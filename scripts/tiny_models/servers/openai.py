@@ -66,18 +66,18 @@ class OpenAIDouble(Double):
         self._embedder = embedder
         self._chat = chat
         self._probabilities = probabilities
-        self._dialect = dialect
+        self.dialect = dialect
         self._binds = binds
         self._context = context
         super().__init__()
 
     def answer(self, path: str, body: Json) -> Answer:
         """What the server answers when it behaves."""
-        if self._dialect == "infinity":
+        if self.dialect == "infinity":
             path = f"/v1{path}" if path in ("/models", "/embeddings") else "elsewhere"
-        if path == "/v1/models" and self._dialect != "tei":
+        if path == "/v1/models" and self.dialect != "tei":
             more: Json = {}
-            if self._dialect == "vllm":
+            if self.dialect == "vllm":
                 more = {"max_model_len": self._context, "root": self._weights}
             return Answer.json({"data": [{"id": self._name, "object": "model", **more}]})
         if path == "/v1/chat/completions" and self._chat:
@@ -88,7 +88,7 @@ class OpenAIDouble(Double):
         return Answer.error("Not Found", 404) if told is None else Answer.json(told)
 
     def _tell(self, path: str, body: Json) -> Json | None:
-        match self._dialect:
+        match self.dialect:
             case "llama-server":
                 return self._llama_server(path, body)
             case "vllm" if self._chat and path == "/tokenize" and "messages" in body:
@@ -114,7 +114,7 @@ class OpenAIDouble(Double):
 
     def _complete(self, chat: ChatModel, body: Json) -> Answer:
         foreign = sorted(_FOREIGN & body.keys())
-        if self._dialect == "strict" and foreign:
+        if self.dialect == "strict" and foreign:
             message = f"Unrecognized request argument supplied: {foreign[0]}"
             return Answer.json({"error": {"message": message, "type": "invalid_request"}}, 400)
         request = ChatRequest(
@@ -136,7 +136,7 @@ class OpenAIDouble(Double):
         return Answer.json({"choices": [{"message": {"content": reply.text}}]})
 
     def _embed(self, embedder: Embedder, body: Json) -> Answer:
-        if self._dialect == "strict" and "input_type" in body:
+        if self.dialect == "strict" and "input_type" in body:
             return Answer.error("Unrecognized request argument supplied: input_type", 400)
         texts = body["input"]
         if any(len(embedder.windows(text)) > 1 for text in texts):

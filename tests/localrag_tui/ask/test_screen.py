@@ -11,7 +11,7 @@ from localrag.answer.checking import MismatchKind
 from localrag.answer.types import Nearest
 from localrag.answer.wording import MISMATCHES
 from localrag.errors import LocalragError
-from localrag.ops.conversations.types import TurnState
+from localrag.ops.conversations.types import Turn, TurnState
 from localrag.page.blocks import PassageLink
 from localrag.search.types import Filters, Query, Trace
 from localrag.text.facts import Fact, FactKind
@@ -433,6 +433,19 @@ async def test_a_law_that_is_lacking_is_told_first(workbench, engine, answers, a
         assert first < quoted
         text = "".join(piece.content.plain for piece in pieces(app.screen.query_one(TurnView).turn))
         assert "in force from 2026-04-01 · of a law not named in the question" in text
+
+
+def test_a_thought_is_folded(answers):
+    supported = answers.supported
+    call = replace(supported.trace.calls[0], thought=300, thinking="まず\n" + "考える。" * 100)
+    answer = replace(supported, trace=replace(supported.trace, calls=(call,)))
+    turn = Turn(
+        1, 1, Query("水位"), "main", "", "tiny", "2026-11-29", TurnState.ANSWERED, answer=answer
+    )
+    shown = [piece.content.plain for piece in pieces(turn)]
+    (thought,) = (text for text in shown if "考える" in text)
+    assert thought.startswith("thought (300 tokens): まず 考える。")
+    assert len(thought) < 200
 
 
 def test_every_mismatch_has_words():

@@ -1,4 +1,4 @@
-from localrag_models.chat import ThinkingSplitter
+from localrag_models.thinking import ThinkingSplitter
 
 from ...rows import each
 

@@ -1,16 +1,18 @@
 """Both kinds of model server, as doubles whose every answer a test can dictate."""
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 import pytest
 from tiny_models.servers import Answer, Double, OllamaDouble, OpenAIDouble
+from tiny_models.servers.streams import obeyed
 
 from localrag_models.backends.llama_cpp.chat import LlamaCppChat
 from localrag_models.backends.ollama import OllamaChat
 from localrag_models.backends.openai import OpenAIChat
+from localrag_models.backends.servers.binding import EASY, HARD, PROBE
 from localrag_models.backends.servers.chat import ServerChat
 from localrag_models.backends.servers.http import Retry
 from localrag_models.chat import ChatRequest, Message
@@ -25,6 +27,7 @@ class Served:
         self.protocol = protocol
         self.double = double
         self.path = "/api/chat" if protocol == "ollama" else "/v1/chat/completions"
+        double.before = self._obey
         self.retries: list[Retry] = []
 
     def model(self, **options: Any) -> ServerChat:
@@ -69,8 +72,26 @@ class Served:
 
     @property
     def asked(self) -> list[dict[str, Any]]:
-        """Bodies of the chat requests that have come."""
-        return [body for path, body in self.double.requests if path == self.path]
+        """Bodies of the chat requests that have come, without probes."""
+        sent = (body for path, body in self.double.requests if path == self.path)
+        return [body for body in sent if not is_probe(body)]
+
+    def _obey(self, path: str, body: dict[str, Any]) -> Answer | None:
+        """To a probe, a reply that keeps to its schema."""
+        if path != self.path or not is_probe(body):
+            return None
+        schema = HARD if "kind" in json.dumps(body) else EASY
+        return self.reply(obeyed(ask_for(body["messages"][0]["content"], schema)))
+
+
+def ask_for(text: str, schema: Mapping[str, Any]) -> ChatRequest:
+    """A request for a reply of this form."""
+    return ChatRequest(messages=(Message("user", text),), schema=schema)
+
+
+def is_probe(body: dict[str, Any]) -> bool:
+    """Whether a request finds out what the server binds."""
+    return str(body["messages"][0]["content"]).startswith(PROBE)
 
 
 def _json(value: object) -> bytes:

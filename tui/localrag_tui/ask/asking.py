@@ -98,6 +98,8 @@ def cost(trace: Trace, seconds: float) -> str:
             else _("{read:,} read").format(read=read)
         )
         parts.append(_("{written:,} written").format(written=written))
+        if thought := sum(call.thought for call in trace.calls):
+            parts.append(_("{thought:,} of them thought").format(thought=thought))
         if busy > 0:
             parts.append(_("{rate:.1f} tokens/s").format(rate=written / busy))
     return " · ".join((*parts, duration(seconds)))

@@ -20,6 +20,9 @@ from localrag_tui.blocks import QUIET, TurnPiece, cut, pieces_of, plain
 from localrag_tui.shown import content, duration, size, stage
 from localrag_tui.work.engine import Opening, Read
 
+_FOLDED = 120
+"""Characters of a thought; the JSON of an answer has all of it."""
+
 
 def pieces(turn: Turn, limit: str = "", lifting: str = "") -> list[TurnPiece]:
     """All paragraphs of a turn."""
@@ -122,6 +125,7 @@ def _answer(answer: Answer, limited: Filters, lifting: str) -> Iterator[TurnPiec
     if not told:
         yield from _limits(answer, limited, lifting)
     yield from pieces_of(note_blocks(answer.trace, answer.absent))
+    yield from _thoughts(answer)
 
 
 def _in_short(answer: Answer) -> Answer:
@@ -148,6 +152,15 @@ def _limits(answer: Answer, limited: Filters, lifting: str) -> Iterator[TurnPiec
     if answer.status is Status.NOT_FOUND and hits_of_matter(answer) and not answer.nearest:
         nearest = _("The nearest places found are in the evidence.")
         yield TurnPiece(content(nearest, QUIET), "note")
+
+
+def _thoughts(answer: Answer) -> Iterator[TurnPiece]:
+    """The beginning of each thought, folded to a line."""
+    for call in answer.trace.calls:
+        if call.thinking:
+            thought = _("thought ({n:,} tokens): ").format(n=call.thought)
+            beginning = cut(" ".join(call.thinking.split()), _FOLDED)
+            yield TurnPiece(content(f"{thought}{beginning}", QUIET), "note")
 
 
 def _verdict(answer: Answer, limited: Filters) -> str:

@@ -24,6 +24,8 @@ def open_chat(spec: ModelSpec) -> "LlamaCppChat":
         context=spec.context,
         threads=spec.threads,
         gpu_layers=spec.gpu_layers,
+        thinking=spec.thinking,
+        effort=spec.effort,
         on_load=spec.on_load,
     )
 

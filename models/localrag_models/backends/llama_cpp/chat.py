@@ -4,6 +4,7 @@ import ctypes
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING
@@ -25,6 +26,7 @@ from localrag_models.chat import (
     LikelyToken,
     Message,
     OfferedWords,
+    Remark,
     Reply,
     Usage,
     ignore,
@@ -34,6 +36,7 @@ from localrag_models.chat import (
 from localrag_models.embedding import Closing
 from localrag_models.errors import N_, ContextExceeded, Cure, ModelError, OutOfMemory
 from localrag_models.grammar import grammar_of
+from localrag_models.thinking import HARMONY, Effort, Thinking, room_for
 
 if TYPE_CHECKING:
     from localrag_models.backends.llama_cpp.sampling import Logits
@@ -166,8 +169,29 @@ _PATIENCE = 0.02
 """Seconds between two looks at `cancelled` during another call."""
 
 
+@dataclass(frozen=True, slots=True)
+class Thought:
+    """A thought before an answer.
+
+    Attributes:
+        text: without marks.
+        tokens: generated.
+        cut: it filled its room.
+        whole: false if the call was cancelled in it.
+    """
+
+    text: str = ""
+    tokens: int = 0
+    cut: bool = False
+    whole: bool = True
+
+
 class LlamaCppChat(Closing):
     """A `ChatModel` on llama.cpp. The common start with the last prompt is not evaluated again.
+
+    A thought is generated freely up to its closing mark, or until its room is full; then it is
+    closed. A grammar binds the answer only, so thought and schema go together. Every model
+    can be kept from thinking: the prompt then holds an empty thought.
 
     The arguments are fields of `ModelSpec`.
 
@@ -185,12 +209,14 @@ class LlamaCppChat(Closing):
         context: int = 0,
         threads: int = 0,
         gpu_layers: int = -1,
+        thinking: Thinking = "off",
+        effort: Effort = "medium",
         on_load: Callable[[float], None] | None = None,
     ) -> None:
         super().__init__(id or f"{path.stem} (llama.cpp)")
         self._model = Model(path, "chat", gpu_layers=gpu_layers, on_load=on_load)
         header = self._model.header
-        self.context = context or min(header.context or _DEFAULT_CONTEXT, _DEFAULT_CONTEXT)
+        whole = context or min(header.context or _DEFAULT_CONTEXT, _DEFAULT_CONTEXT)
         self._vocabulary = Vocabulary(self._model)
         self._template = ChatTemplate(
             header.chat_template,
@@ -199,7 +225,11 @@ class LlamaCppChat(Closing):
             end=self._vocabulary.end_text,
             control=self._vocabulary.control,
         )
-        self._evaluation = EvaluatedTokens(self._model, self.context, threads=threads)
+        self._effort = effort
+        self._thinks = self._template.thinks(thinking)
+        self._room = room_for(effort, whole) if self._thinks else 0
+        self.context = whole - self._room
+        self._evaluation = EvaluatedTokens(self._model, whole, threads=threads)
         self._busy = Lock()
 
     def count(self, messages: Sequence[Message]) -> int:
@@ -215,10 +245,14 @@ class LlamaCppChat(Closing):
     ) -> Reply:
         started = time.perf_counter()
         grammar = None if request.schema is None else grammar_of(request.schema)
-        answer = AnswerStream(on_text, request.stop, thinks=grammar is None)
+        stop = request.stop
+        if grammar is None and self._template.marks is HARMONY:
+            stop = (*stop, HARMONY.closing)
+        answer = AnswerStream(on_text, stop, thinks=grammar is None and not self._thinks)
+        thought = Thought()
         with self._turn(cancelled) as mine:
             if mine:
-                finish, usage = self._reply(request, grammar, answer, cancelled, on_read)
+                finish, usage, thought = self._reply(request, grammar, answer, cancelled, on_read)
             else:
                 finish, usage = Finish.CANCELLED, Usage(0, 0, 0)
         return Reply(
@@ -226,7 +260,8 @@ class LlamaCppChat(Closing):
             usage=usage,
             finish=finish,
             seconds=time.perf_counter() - started,
-            thinking=answer.thinking,
+            thinking=thought.text or answer.thinking,
+            remarks=(Remark.THOUGHT_CUT,) if thought.cut else (),
         )
 
     def choose(
@@ -241,6 +276,9 @@ class LlamaCppChat(Closing):
             if not mine:
                 return None
             prompt = self._fitting(messages, 1)
+            if self._thinks:
+                # Other calls begin alike: their evaluation is reused.
+                prompt += self._model.tokenize(self._template.closing(), control=True)
             cached, whole = self._read(prompt, cancelled, overlook)
             if not whole:
                 return None
@@ -271,17 +309,45 @@ class LlamaCppChat(Closing):
         answer: AnswerStream,
         cancelled: Callable[[], bool],
         on_read: Callable[[int, int], None],
-    ) -> tuple[Finish, Usage]:
+    ) -> tuple[Finish, Usage, Thought]:
         prompt = self._fitting(request.messages, request.max_tokens)
+        sampler = Sampler(request.temperature, request.top_p, request.seed)
+        thought = Thought()
         with self._constraint(grammar) as constraint:
             finish, completion = Finish.CANCELLED, 0
             cached, whole = self._read(prompt, cancelled, on_read)
-            if whole:
-                finish, completion = self._generate(request, constraint, answer, cancelled)
+            if whole and self._thinks:
+                thought = self._think(sampler, cancelled)
+            if whole and thought.whole:
+                finish, completion = self._generate(request, sampler, constraint, answer, cancelled)
         answer.end()
         if answer.stopped:
             finish = Finish.STOP
-        return finish, Usage(len(prompt), cached, completion)
+        usage = Usage(len(prompt), cached, thought.tokens + completion, thought.tokens)
+        return finish, usage, thought
+
+    def _think(self, sampler: Sampler, cancelled: Callable[[], bool]) -> Thought:
+        """Let the model think; close the thought if the model does not."""
+        marks = self._template.marks
+        assert marks is not None
+        closing, written, tokens = marks.closing.encode(), bytearray(), 0
+        end = self._model.tokenize(self._template.closing(), control=True)
+        closed = ended = False
+        while tokens + len(end) < self._room and not (closed or ended):
+            if cancelled():
+                return Thought(written.decode(errors="replace"), tokens, whole=False)
+            token = sampler.next(self._evaluation.logits())
+            ended = self._vocabulary.ends(token)
+            if not ended:
+                tokens += 1
+                written += self._model.piece(token, control=True)
+                closed = closing in written[-len(closing) - 64 :]
+                self._evaluation.extend([token])
+        rest = self._model.tokenize(marks.answer, control=True) if closed else end
+        if rest:
+            self._evaluation.extend(rest)
+        text = written.partition(closing)[0].decode(errors="replace").strip()
+        return Thought(text, tokens, cut=not (closed or ended))
 
     def _read(
         self,
@@ -313,12 +379,12 @@ class LlamaCppChat(Closing):
     def _generate(
         self,
         request: ChatRequest,
+        sampler: Sampler,
         constraint: GrammarConstraint | None,
         answer: AnswerStream,
         cancelled: Callable[[], bool],
     ) -> tuple[Finish, int]:
         """Why the reply ended, and the number of its tokens."""
-        sampler = Sampler(request.temperature, request.top_p, request.seed)
         for completion in range(request.max_tokens):
             if cancelled():
                 return Finish.CANCELLED, completion
@@ -327,7 +393,7 @@ class LlamaCppChat(Closing):
                 return Finish.STOP, completion
             if constraint:
                 constraint.accept(token)
-            answer.take(self._model.piece(token))
+            answer.take(self._model.piece(token, control=token in self._vocabulary.marks))
             if answer.stopped:
                 return Finish.STOP, completion + 1
             if completion + 1 < request.max_tokens:
@@ -354,7 +420,8 @@ class LlamaCppChat(Closing):
         return prompt
 
     def _prompt(self, messages: Sequence[Message]) -> list[int]:
-        tokens = self._model.tokenize(self._template.render(messages), control=True)
+        text = self._template.render(messages, thinks=self._thinks, effort=self._effort)
+        tokens = self._model.tokenize(text, control=True)
         begin = self._vocabulary.begin
         # Some templates write the first token themselves.
         return tokens if begin is None or tokens[:1] == [begin] else [begin, *tokens]

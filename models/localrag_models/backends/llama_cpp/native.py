@@ -104,13 +104,16 @@ class Model:
         )
         return list(buffer[:count])
 
-    def piece(self, token: int) -> bytes:
-        """Bytes of a token, perhaps a part of a character; empty for control tokens."""
+    def piece(self, token: int, *, control: bool = False) -> bytes:
+        """Bytes of a token, perhaps a part of a character.
+
+        Control tokens are empty, or their spelling with `control`.
+        """
         size = 64
         while True:
             buffer = ctypes.create_string_buffer(size)
             length = self._llama.llama_token_to_piece(
-                self.vocabulary, token, buffer, size, 0, False
+                self.vocabulary, token, buffer, size, 0, control
             )
             if length >= 0:
                 return buffer.raw[:length]

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 from localrag_models.backends.llama_cpp.native import Model, runtime
 from localrag_models.errors import N_, Cure, ModelDamaged, SchemaUnsupported
+from localrag_models.thinking import MARKS
 
 if TYPE_CHECKING:
     import numpy as np
@@ -144,6 +145,7 @@ class Vocabulary:
 
     Attributes:
         control: spellings of control tokens, and of markers such as ``<think>``.
+        marks: the tokens of the marks of a thought.
         silent: whether a token has no text and does not end a reply, shape ``(vocabulary,)``.
         begin: the token before every prompt; or None.
         begin_text: the spelling of the token that begins texts.
@@ -166,6 +168,7 @@ class Vocabulary:
         unspoken = np.flatnonzero(hidden).tolist()
         markers = map(self._spelling, np.flatnonzero(marked).tolist())
         self.control = frozenset([*map(self._spelling, unspoken), *filter(_is_tag, markers)])
+        self.marks = frozenset(token for token in unspoken if self._spelling(token) in MARKS)
         self.silent = hidden
         self.silent[[token for token in unspoken if self.ends(token)]] = False
         begin = llama.llama_vocab_bos(vocabulary)

@@ -16,6 +16,7 @@ from jinja2.sandbox import ImmutableSandboxedEnvironment
 from localrag_models.backends.llama_cpp.native import runtime
 from localrag_models.chat import Message, neutralise
 from localrag_models.errors import N_, ModelDamaged, WrongKind
+from localrag_models.thinking import HARMONY, MAGISTRAL, THINK, Effort, Thinking, marks_of
 
 _LIMIT = 2.0
 """Seconds of work for a prompt; one of 200 turns takes 0.1."""
@@ -23,11 +24,15 @@ _MEMORY = 100 << 20
 """The most bytes by which the memory of the process may grow."""
 _LARGEST = 1_000_000
 """The largest result of one step: characters, elements, the value of a number."""
-_NO_REASONING = "\n</think>\n\n"
+_SAMPLE = [{"role": "user", "content": "a"}]
+_MODEL_TURN = "<|start|>assistant"
 
 
 class ChatTemplate:
     """The template of a model file, rendered in a sandbox.
+
+    Attributes:
+        marks: of its thought; None for a model without thought.
 
     Raises:
         WrongKind: the model has no template.
@@ -43,6 +48,7 @@ class ChatTemplate:
                 N_("Choose an instruction-tuned model whose file holds its template."),
                 name=name,
             )
+        self.marks = marks_of(source)
         self._name = name
         self._control = frozenset(control)
         self._tokens = {"eos_token": end, "bos_token": begin}
@@ -59,8 +65,20 @@ class ChatTemplate:
                 why=error,
             ) from error
 
-    def render(self, messages: Sequence[Message]) -> str:
-        """The text of a prompt up to the answer, with reasoning switched off.
+    def thinks(self, thinking: Thinking) -> bool:
+        """Whether the model will think; by itself, if its template does not switch it off."""
+        if self.marks is None or thinking == "off":
+            return False
+        if thinking == "on" or self.marks is HARMONY:
+            return True
+        by_itself = self._attempt(_SAMPLE, {}) or ""
+        off = self._attempt(_SAMPLE, _switched(False))
+        return by_itself != off or by_itself.rstrip().endswith(self.marks.opening)
+
+    def render(
+        self, messages: Sequence[Message], *, thinks: bool = False, effort: Effort = "medium"
+    ) -> str:
+        """The text of a prompt up to the answer, or with `thinks` up to an opened thought.
 
         Raises:
             WrongKind: the template does not accept these messages, or leaves some out.
@@ -70,9 +88,11 @@ class ChatTemplate:
             {"role": message.role, "content": neutralise(message.content, self._control)}
             for message in messages
         ]
-        prompt = self._attempt(turns)
+        # With the effort the beginning of a prompt would change, so it is the same for every call.
+        values = {"reasoning_effort": effort} if self.marks is HARMONY else _switched(thinks)
+        prompt = self._attempt(turns, values)
         if prompt is None and turns[0]["role"] == "system":
-            prompt = self._attempt(_without_system(turns))
+            prompt = self._attempt(_without_system(turns), values)
         if prompt is None:
             raise WrongKind(
                 N_("The chat template of {name} cannot put these turns into a prompt: {roles}."),
@@ -80,21 +100,40 @@ class ChatTemplate:
                 name=self._name,
                 roles=", ".join(turn["role"] for turn in turns),
             )
-        # A template may open the reasoning itself, for models that always think.
-        return prompt + _NO_REASONING if prompt.rstrip().endswith("<think>") else prompt
+        return self._opened(prompt) if thinks else self._closed(prompt)
 
-    def _attempt(self, turns: list[dict[str, str]]) -> str | None:
+    def closing(self) -> str:
+        """The text between an opened thought and the answer."""
+        return "" if self.marks is None else self.marks.closing + self.marks.answer
+
+    def _opened(self, prompt: str) -> str:
+        """The prompt with an opened thought: a grammar has to wait for its end."""
+        assert self.marks is not None
+        if prompt.rstrip().endswith(self.marks.opening):
+            return prompt
+        blank = "" if self.marks in (HARMONY, MAGISTRAL) else "\n"
+        return f"{prompt}{self.marks.opening}{blank}"
+
+    def _closed(self, prompt: str) -> str:
+        """The prompt without a thought, even if the template opens one."""
+        if self.marks is HARMONY and prompt.endswith(_MODEL_TURN):
+            return prompt + self.marks.answer.removeprefix(_MODEL_TURN)
+        if self.marks and prompt.rstrip().endswith(self.marks.opening):
+            return prompt + ("\n" if self.marks is THINK else "") + self.closing()
+        return prompt
+
+    def _attempt(self, turns: list[dict[str, str]], values: Mapping[str, object]) -> str | None:
         """The prompt; None if the template refuses the turns or drops their text."""
         try:
             with _limited():
                 prompt: str = self._template.render(
                     messages=turns,
                     add_generation_prompt=True,
-                    enable_thinking=False,
                     raise_exception=_refuse,
                     # Templates ask whether they are none, not whether they exist.
                     **dict.fromkeys(("functions", "function_call", "tools", "tool_choice")),
                     **self._tokens,
+                    **values,
                 )
         except _Overlong as error:
             raise self._endless(error) from None
@@ -232,6 +271,11 @@ def _limited() -> Iterator[None]:
         yield
     finally:
         sys.settrace(before)
+
+
+def _switched(thinks: bool) -> dict[str, object]:
+    """The names in templates: Qwen's and others', and DeepSeek's."""
+    return {"enable_thinking": thinks, "thinking": thinks}
 
 
 def _without_system(turns: list[dict[str, str]]) -> list[dict[str, str]]:

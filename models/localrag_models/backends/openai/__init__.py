@@ -1,46 +1,22 @@
-"""Chat on a server with OpenAI's protocol: llama-server, vLLM, LM Studio.
+"""Chat on a server with OpenAI's protocol: llama-server, vLLM, LM Studio."""
 
-Each server spells the binding of a reply to a JSON schema differently. An unknown spelling is
-mostly ignored in silence. So the server is asked once for a value that no model would write by
-itself, and the first spelling that brings it is used.
-"""
-
-import json
-import threading
-from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, TypeVar
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, TypeVar
 
 from localrag_models.backends.chat_reranker import ChatReranker
 from localrag_models.backends.openai.embedder import OpenAIEmbedder
 from localrag_models.backends.openai.reranker import OpenAIReranker
-from localrag_models.backends.openai.server import THINKING_OFF, OpenAIServer
-from localrag_models.backends.servers.chat import (
-    Draft,
-    Event,
-    ServerChat,
-    agreed_context,
-    likely,
-)
-from localrag_models.backends.servers.http import (
-    BadRequest,
-    Json,
-    Retry,
-    text_of,
-    tokens,
-    warn,
-)
-from localrag_models.chat import ChatRequest, Finish, Message
-from localrag_models.errors import (
-    N_,
-    ProbabilitiesMissing,
-    SchemaUnsupported,
-    ServerBroke,
-    ServerBusy,
-    ServerRefused,
-    WrongKind,
-)
+from localrag_models.backends.openai.server import OpenAIServer
+from localrag_models.backends.servers.binding import Binds, Schema, Way, said_in
+from localrag_models.backends.servers.chat import ServerChat, agreed_context
+from localrag_models.backends.servers.draft import Asked, Draft, Event, likely
+from localrag_models.backends.servers.http import Json, Retry, text_of, tokens, warn
+from localrag_models.chat import Finish, Message, overlook
+from localrag_models.errors import N_, ProbabilitiesMissing, ServerRefused, WrongKind
 from localrag_models.grammar import grammar_of
 from localrag_models.runtimes import ModelSpec
+from localrag_models.thinking import Effort, Thinking, speaks_harmony
 
 if TYPE_CHECKING:
     from localrag_models.embedding import Reranker
@@ -51,12 +27,11 @@ _CHAT = "/chat/completions"
 
 # A quotation repeats its source: the servers' penalty would change it. The last field makes
 # llama-server report how much of the prompt it has read.
-_EXTRAS: Json = {**THINKING_OFF, "repeat_penalty": 1.0, "return_progress": True}
+_EXTRAS: Json = {"repeat_penalty": 1.0, "return_progress": True}
+_SWITCHES = ("chat_template_kwargs", "reasoning_effort")
 
 T = TypeVar("T")
 
-
-Schema = Mapping[str, Any]
 Spelling = Callable[[Schema], Json]
 
 
@@ -81,78 +56,55 @@ def _guided_json(schema: Schema) -> Json:
     return {"guided_json": schema}
 
 
-SPELLINGS: tuple[Spelling, ...] = (
-    _grammar,  # llama-server, llama_cpp.server: exact, made by us
-    _json_schema,  # OpenAI's own: vLLM, LM Studio, llama-server
-    _json_object,  # llama_cpp.server, llama-server, some hosted ones
-    _structured_outputs,  # vLLM since 0.11
-    _guided_json,  # vLLM before
+def _tool(schema: Schema) -> Json:
+    function = {"name": "reply", "strict": True, "parameters": schema}
+    return {
+        "tools": [{"type": "function", "function": function}],
+        "tool_choice": {"type": "function", "function": {"name": "reply"}},
+    }
+
+
+def _json_mode(schema: Schema) -> Json:
+    del schema
+    return {"response_format": {"type": "json_object"}}
+
+
+# A grammar of our own is exact, but binds a thought, too. So it comes last if the model thinks.
+_GRAMMAR = ("grammar", _grammar)  # llama-server, llama_cpp.server
+_SPELLINGS: tuple[tuple[str, Spelling], ...] = (
+    ("json_schema", _json_schema),  # OpenAI's own: vLLM, LM Studio, llama-server
+    ("json_object", _json_object),  # llama_cpp.server, llama-server, some hosted ones
+    ("structured_outputs", _structured_outputs),  # vLLM since 0.11
+    ("guided_json", _guided_json),  # vLLM before
 )
 
-_ODD = "q7-zx"
-_PROBE: Schema = {
-    "type": "object",
-    "properties": {"p": {"type": "string", "enum": [_ODD]}},
-    "required": ["p"],
-    "additionalProperties": False,
-}
-_PROBE_TOKENS = 48
-_BINDING_SERVER = N_(
-    "Use a server that binds replies to one: llama-server, vLLM, LM Studio, Ollama."
-)
+
+def ways_to_bind(thinking: Thinking) -> list[Way]:
+    """The ways to bind replies on servers with OpenAI's protocol, best first."""
+    spelled: list[tuple[Thinking, tuple[str, Spelling]]]
+    if thinking == "off":
+        spelled = [(thinking, each) for each in (_GRAMMAR, *_SPELLINGS)]
+    else:
+        spelled = [(thinking, each) for each in _SPELLINGS]
+        spelled += [("off", each) for each in (_GRAMMAR, *_SPELLINGS)]
+    ways = [
+        Way(name=f"{name}, thinking {how}", thinking=how, binds=Binds.SCHEMA, spelled=fields)
+        for how, (name, fields) in spelled
+    ]
+    tool = Way(name="tool", thinking="off", binds=Binds.TOOL, spelled=_tool)
+    return [*ways, tool, Way(name="JSON", thinking="off", binds=Binds.JSON, spelled=_json_mode)]
 
 
-def binding_spelling(ask: Callable[[Json], str], server: str) -> Spelling:
-    """The first spelling that a server obeys.
-
-    `ask` sends a chat request with these fields and returns the reply. `server` is for the message.
-
-    Raises:
-        SchemaUnsupported: it obeys none.
-        ServerRefused: it refused all of them; its words may be about something else.
-        ModelError: it refuses the caller, does not answer, or has a transient failure.
-    """
-    refusals: list[BadRequest] = []
-    trouble: ServerBusy | ServerBroke | None = None
-    for spelling in SPELLINGS:
-        fields = {
-            "messages": [{"role": "user", "content": "Say hello."}],
-            "max_tokens": _PROBE_TOKENS,
-            "temperature": 0.0,
-            **spelling(_PROBE),
-        }
-        try:
-            if _obeyed(ask(fields)):
-                return spelling
-        except BadRequest as error:
-            refusals.append(error)
-        except (ServerBusy, ServerBroke) as error:
-            trouble = error
-    if trouble is not None:
-        raise trouble
-    if len(refusals) == len(SPELLINGS):
-        # Its words about OpenAI's own spelling, which all know, are the most useful.
-        refusal = refusals[SPELLINGS.index(_json_schema)]
-        raise ServerRefused(
-            refusal.args[0],
-            N_(
-                "If that is about the JSON schema, use a server that binds replies to one: "
-                "llama-server, vLLM, LM Studio, Ollama."
-            ),
-            **refusal.fields,
-        )
-    raise SchemaUnsupported(
-        N_("{server} binds no reply to a JSON schema in any known spelling."),
-        _BINDING_SERVER,
-        server=server,
-    )
-
-
-def _obeyed(text: str) -> bool:
-    try:
-        return bool(json.loads(text) == {"p": _ODD})
-    except (ValueError, RecursionError):
-        return False
+def switches(thinking: Thinking, effort: Effort, *, harmony: bool) -> Json:
+    """The fields for thought; llama-server and vLLM pass them on to the template."""
+    if harmony:
+        level = "low" if thinking == "off" else effort
+        return {"reasoning_effort": level, "chat_template_kwargs": {"reasoning_effort": level}}
+    if thinking == "auto":
+        return {}
+    on = thinking == "on"
+    # The names of Qwen's and others' templates, and of DeepSeek's and Granite's.
+    return {"chat_template_kwargs": {"enable_thinking": on, "thinking": on}}
 
 
 class OpenAIChat(ServerChat):
@@ -174,77 +126,108 @@ class OpenAIChat(ServerChat):
         context: int = 0,
         timeout: float = 300.0,
         parallel: int = 1,
+        thinking: Thinking = "off",
+        effort: Effort = "medium",
+        remembered: Path | None = None,
         on_retry: Callable[[Retry], None] = warn,
     ) -> None:
         self._openai = OpenAIServer(server, timeout=timeout)
         try:
             context = agreed_context(
-                model, _LESS, context, self._openai.context_of(model), _CONTEXT_IF_UNTOLD
+                model, _LESS, context, self._openai.card_of(model).context, _CONTEXT_IF_UNTOLD
             )
-            self._counter = self._openai.counter_of(model)
+            harmony = speaks_harmony(model, self._openai.template)
+            told = switches(thinking, effort, harmony=harmony)
+            self._counter = self._openai.counter_of(model, told)
         except BaseException:
             self._openai.close()
             raise
-        super().__init__(model, self._openai, context=context, parallel=parallel, on_retry=on_retry)
-        self._extras = _EXTRAS
-        self._spelling: Spelling | None = None
-        self._finding_spelling = threading.Lock()
+        super().__init__(
+            model,
+            self._openai,
+            context=context,
+            parallel=parallel,
+            on_retry=on_retry,
+            thinking=thinking,
+            effort=effort,
+            remembered=remembered,
+            thinks=thinking == "on",
+            harmony=harmony,
+        )
+        self._takes_extras = True
 
     def count(self, messages: Sequence[Message]) -> int:
         counted = self._counter(self._sent(messages)) if self._counter else None
         return super().count(messages) if counted is None else counted
 
-    def _exchange(self, request: ChatRequest, candidates: int) -> tuple[str, Json]:
-        bound = {} if request.schema is None else self._found_spelling()(request.schema)
+    def _exchange(self, asked: Asked) -> tuple[str, Json]:
+        request = asked.request
         body: Json = {
             "model": self._model,
             "messages": self._sent(request.messages),
             "stream": True,
             "stream_options": {"include_usage": True},
-            "max_tokens": request.max_tokens,
+            "max_tokens": asked.limit,
             "temperature": request.temperature,
             "top_p": request.top_p,
             "seed": request.seed,
-            **self._extras,
-            **bound,
         }
+        if self._takes_extras:
+            told = switches(asked.way.thinking, self._effort, harmony=self._harmony)
+            body |= _EXTRAS | told
+        if request.schema is not None:
+            body |= asked.way.spelled(request.schema)
         if request.stop:
             body["stop"] = list(request.stop)
-        if candidates:
-            body |= {"logprobs": True, "top_logprobs": candidates}
+        if asked.candidates:
+            body |= {"logprobs": True, "top_logprobs": asked.candidates}
         return _CHAT, body
+
+    def _ways(self) -> Sequence[Way]:
+        return ways_to_bind(self._thinking)
+
+    def _version(self) -> str:
+        return self._openai.version()
 
     def _attempt(
         self,
-        request: ChatRequest,
+        asked: Asked,
         on_text: Callable[[str], None],
         cancelled: Callable[[], bool],
-        on_read: Callable[[int, int], None],
-        candidates: int,
+        on_read: Callable[[int, int], None] = overlook,
     ) -> Draft:
         attempt = super()._attempt
-        return self._with_or_without_extras(
-            lambda: attempt(request, on_text, cancelled, on_read, candidates)
-        )
+        return self._with_or_without_extras(lambda: attempt(asked, on_text, cancelled, on_read))
 
     def _event(self, line: str) -> Event | None:
         kind, _, content = line.partition(":")
         if kind != "data" or content.strip() == "[DONE]":
             return None
         told = self._server.parsed(content)
+        return self._told(told)
+
+    def _late(self, lines: Sequence[str]) -> Event | None:
+        """A server may ignore ``stream``, and send the reply or an error as one JSON value."""
+        text = "\n".join(lines).strip()
+        return self._told(self._server.parsed(text)) if text else None
+
+    def _told(self, told: Json) -> Event:
         if error := told.get("error"):
-            raise self._server.refusal(500, str(error))
+            raise self._server.refusal(*said_in(error))
         choice = _object(_first(told.get("choices")))
-        delta = _object(choice.get("delta"))
+        delta = _object(choice.get("delta")) or _object(choice.get("message"))
+        call = _object(_object(_first(delta.get("tool_calls"))).get("function"))
         usage = _object(told.get("usage"))
         cached = _object(usage.get("prompt_tokens_details")).get("cached_tokens")
+        thought = _object(usage.get("completion_tokens_details")).get("reasoning_tokens")
         return Event(
-            text=text_of(delta.get("content")),
+            text=text_of(delta.get("content")) or text_of(call.get("arguments")),
             thinking=text_of(delta.get("reasoning_content")) or text_of(delta.get("reasoning")),
             finish=_finish(choice.get("finish_reason")),
             prompt=tokens(usage.get("prompt_tokens")),
             cached=tokens(cached),
             completion=tokens(usage.get("completion_tokens")),
+            thought=tokens(thought),
             read=_read(told.get("prompt_progress")),
             candidates=likely(_object(choice.get("logprobs")).get("content")),
         )
@@ -258,23 +241,11 @@ class OpenAIChat(ServerChat):
         try:
             return call()
         except ServerRefused as error:
-            if not any(name in str(error.fields.get("said")) for name in _EXTRAS):
+            said = str(error.fields.get("said"))
+            if not self._takes_extras or not any(name in said for name in (*_EXTRAS, *_SWITCHES)):
                 raise
-            self._extras = {}
+            self._takes_extras = False
             return call()
-
-    def _found_spelling(self) -> Spelling:
-        with self._finding_spelling:
-            if self._spelling is None:
-                self._spelling = binding_spelling(self._asked, self._server.described)
-            return self._spelling
-
-    def _asked(self, fields: Json) -> str:
-        told = self._with_or_without_extras(
-            lambda: self._server.post(_CHAT, {"model": self._model, **self._extras, **fields})
-        )
-        message = _object(_object(_first(told.get("choices"))).get("message"))
-        return text_of(message.get("content"))
 
 
 def _finish(reason: object) -> Finish | None:
@@ -316,6 +287,9 @@ def open_chat(spec: ModelSpec) -> OpenAIChat:
         context=spec.context,
         timeout=spec.timeout,
         parallel=spec.parallel,
+        thinking=spec.thinking,
+        effort=spec.effort,
+        remembered=spec.remembered,
     )
 
 

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from localrag_models.backends.openai.server import OpenAIServer
-from localrag_models.backends.servers.chat import upper_bound
 from localrag_models.backends.servers.embedder import LARGEST_INPUT
+from localrag_models.backends.servers.estimates import upper_bound
 from localrag_models.backends.servers.http import (
     BadRequest,
     Json,

@@ -27,8 +27,20 @@ from localrag_models.errors import (
 )
 from localrag_models.families import Pooling, pooling_called
 
-THINKING_OFF: Json = {"chat_template_kwargs": {"enable_thinking": False}}
-"""Tells the template of a thinking model not to think; llama-server and vLLM pass it on."""
+_BINDING = {
+    "llama-server": N_("Update llama-server, and start it with --jinja."),
+    "vLLM": N_(
+        "Start vLLM with the --reasoning-parser of the model: without it, a thought and a schema "
+        "exclude each other."
+    ),
+    "LM Studio": N_(
+        "Update LM Studio, and switch thinking off in the settings of the model there; or load the "
+        "model as GGUF."
+    ),
+}
+_BINDING_OF_OTHERS = N_(
+    "Use a server that binds replies to a schema: llama-server, vLLM, LM Studio, Ollama."
+)
 
 NO_EMBEDDER = N_(
     "Start it with an embedding model: llama-server --embeddings, or llama_cpp.server "
@@ -50,7 +62,7 @@ class ServedModel:
     """The card of a model on a server.
 
     Attributes:
-        context: tokens; 0 if unknown.
+        context: tokens of prompt and reply together; 0 if unknown.
         names: its own, and the names of its weights.
         pooling: of an embedder; None if unknown.
     """
@@ -62,6 +74,9 @@ class ServedModel:
 
 class OpenAIServer(Server):
     """A server with OpenAI's protocol.
+
+    Attributes:
+        kind: llama-server, vLLM or LM Studio; empty for others.
 
     `address` is ``http://HOST:PORT/v1``; without a path, ``/v1`` is added. `timeout` is in seconds
     without a byte.
@@ -79,9 +94,12 @@ class OpenAIServer(Server):
                 "Use a server that gives them (logprobs): llama-server, vLLM, or "
                 "llama_cpp.server with logits_all."
             ),
+            binding=_BINDING_OF_OTHERS,
             timeout=timeout,
         )
         self.root = address.removesuffix("/v1")
+        self.kind = ""
+        self._props: Json = {}
         self._places: dict[str, str] = {}
 
     def refusal(self, status: int, message: str) -> ModelError:
@@ -98,15 +116,7 @@ class OpenAIServer(Server):
             return WrongKind(N_("{server} does not embed: {said}"), NO_EMBEDDER, **fields)
         return super().refusal(status, message)
 
-    def context_of(self, model: str) -> int:
-        """Tokens of prompt and reply together; 0 if the server does not say.
-
-        Raises:
-            ModelMissing, ServerUnreachable: as in `card_of`.
-        """
-        return self.card_of(model).context
-
-    def card_of(self, model: str) -> "ServedModel":
+    def card_of(self, model: str) -> ServedModel:
         """The server's card of a model.
 
         Raises:
@@ -127,29 +137,36 @@ class OpenAIServer(Server):
                 first=cards[0].get("id"),
                 names=", ".join(str(card.get("id")) for card in cards[:20]),
             )
-        props = self._asked(f"{self.root}/props")
-        settings = props.get("default_generation_settings")
-        lm_studio = self._asked(f"{self.root}/api/v0/models/{model}")
+        self._props = self._asked(f"{self.root}/props")
         info = self._asked(f"{self.root}/info")
-        contexts = (
-            (card or {}).get("max_model_len"),  # vLLM
-            settings.get("n_ctx") if isinstance(settings, dict) else None,  # llama-server
-            lm_studio.get("loaded_context_length"),
-            info.get("max_input_length"),  # Text Embeddings Inference
-        )
         names = (
             model,
             (card or {}).get("root"),  # vLLM
-            props.get("model_path"),  # llama-server
+            self._props.get("model_path"),  # llama-server
             info.get("model_id"),  # Text Embeddings Inference
         )
         kinds = info.get("model_type")
         embeds = kinds.get("embedding") if isinstance(kinds, dict) else None
         return ServedModel(
-            next(filter(None, map(tokens, contexts)), 0),
+            self._context_of(model, card or {}, info),
             tuple(filter(None, map(text_of, names))),
             pooling_called(embeds.get("pooling")) if isinstance(embeds, dict) else None,
         )
+
+    def _context_of(self, model: str, card: Json, info: Json) -> int:
+        """The context of a model; the place of its number tells the kind of the server."""
+        settings = self._props.get("default_generation_settings")
+        lm_studio = self._asked(f"{self.root}/api/v0/models/{model}")
+        told = {
+            "vLLM": card.get("max_model_len"),
+            "llama-server": settings.get("n_ctx") if isinstance(settings, dict) else None,
+            "LM Studio": lm_studio.get("loaded_context_length"),
+            "Text Embeddings Inference": info.get("max_input_length"),
+        }
+        known = {kind: size for kind, one in told.items() if (size := tokens(one))}
+        self.kind = next(iter(known), "")
+        self.binding = _BINDING.get(self.kind, _BINDING_OF_OTHERS)
+        return known.get(self.kind, 0)
 
     def post_anywhere(self, path: str, body: Json) -> Json | list[Any]:
         """Answer of a POST request below ``/v1``, else at the root (Infinity).
@@ -168,14 +185,28 @@ class OpenAIServer(Server):
                 self._places[path] = self.root
         return self.post_any(f"{self._places[path]}{path}", body)
 
-    def counter_of(self, model: str) -> Counter | None:
-        """A function that counts the tokens of a conversation; None if the server cannot."""
+    def version(self) -> str:
+        """The version of the server: of llama-server or vLLM; empty if it does not say."""
+        build = text_of(self._props.get("build_info"))
+        return build or text_of(self._asked(f"{self.root}/version").get("version"))
+
+    @property
+    def template(self) -> str:
+        """The chat template of llama-server; empty if unknown."""
+        return text_of(self._props.get("chat_template"))
+
+    def counter_of(self, model: str, switches: Json) -> Counter | None:
+        """A function that counts the tokens of a conversation; None if the server cannot.
+
+        `switches` for thought change the prompt of some templates.
+        """
         sample: list[Json] = [{"role": "user", "content": "a"}]
-        for counter in (
-            self._llama_server_count,
-            self._vllm_count,
+        counters = (
+            partial(self._llama_server_count, switches),
+            partial(self._vllm_count, switches),
             self._llama_cpp_python_count,
-        ):
+        )
+        for counter in counters:
             if counter(model, sample) is not None:
                 return partial(counter, model)
         return None
@@ -194,8 +225,8 @@ class OpenAIServer(Server):
         listed = told.get("tokens")
         return len(listed) if isinstance(listed, list) else tokens(told.get("count"))
 
-    def _llama_server_count(self, model: str, messages: list[Json]) -> int | None:
-        body = {"model": model, "messages": messages, **THINKING_OFF}
+    def _llama_server_count(self, switches: Json, model: str, messages: list[Json]) -> int | None:
+        body = {"model": model, "messages": messages, **switches}
         prompt = self._asked(f"{self.root}/apply-template", body).get("prompt")
         if not isinstance(prompt, str):
             return None
@@ -203,8 +234,8 @@ class OpenAIServer(Server):
         listed = self._asked(f"{self.root}/tokenize", body).get("tokens")
         return len(listed) if isinstance(listed, list) else None
 
-    def _vllm_count(self, model: str, messages: list[Json]) -> int | None:
-        body = {"model": model, "messages": messages, **THINKING_OFF}
+    def _vllm_count(self, switches: Json, model: str, messages: list[Json]) -> int | None:
+        body = {"model": model, "messages": messages, **switches}
         return tokens(self._asked(f"{self.root}/tokenize", body).get("count"))
 
     def _llama_cpp_python_count(self, model: str, messages: list[Json]) -> int | None:

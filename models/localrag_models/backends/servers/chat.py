@@ -1,184 +1,82 @@
-"""The common part of chat models on servers, and estimates of tokens without the tokenizer.
+"""The common part of chat models on servers."""
 
-Estimates were measured on 2,000 passages each of Japanese statutes, Japanese and English prose,
-with the vocabularies of Qwen 2, Qwen 3.5, Llama 3, Gemma 4, Command R and XLM-R. `upper_bound` is
-1.2 to 1.7 times the true sum, and too low for at most 9 % of single passages. Small vocabularies
-(32,000 tokens: Llama 2, Phi 3) need up to 1.4 times as many for Japanese; `stretch` recognises them
-by a sample.
-"""
-
-import json
 import math
-import re
 import threading
 import time
 from abc import abstractmethod
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
+from functools import partial
+from pathlib import Path
 
+from localrag_models.backends.servers.binding import (
+    EASY,
+    EASY_TOKENS,
+    HARD_TOKENS,
+    PROBE,
+    Gate,
+    RememberedWays,
+    Schema,
+    Way,
+    binding_way,
+    flaw_of,
+    free,
+    json_in,
+    json_of_thought,
+    repairing,
+)
+from localrag_models.backends.servers.draft import Asked, Draft, Event
+from localrag_models.backends.servers.estimates import (
+    CUT,
+    SAMPLE,
+    lower_bound_of,
+    stretch,
+    upper_bound_of,
+)
 from localrag_models.backends.servers.http import Json, Retry, Server, StreamLeft, retrying
 from localrag_models.chat import (
-    AnswerStream,
     ChatRequest,
     Choice,
     Finish,
-    LikelyToken,
     Message,
     OfferedWords,
+    Remark,
     Reply,
     Usage,
     ignore,
     neutralise,
     never,
     overlook,
-    restore,
 )
 from localrag_models.embedding import Closing
 from localrag_models.errors import N_, ContextExceeded, Cure, ModelError, ReplyInvalid
 from localrag_models.grammar import grammar_of
-
-_PIECE = re.compile(r"[A-Za-z]+| |\s+|.", re.DOTALL)
-_RUN = re.compile(r"(.)\1+", re.DOTALL)
-_LETTERS_A_TOKEN = 4
-_MARGIN = 1.1
-_MESSAGE_TOKENS = 8
-_PROMPT_TOKENS = 8
-
-CUT = N_(
-    "{model} read {available:,} tokens of a text that has {least:,} at the very least: the server "
-    "cut it."
-)
-"""The cause if a server has read fewer tokens than `lower_bound`."""
-
-SAMPLE = (
-    Message(
-        "user",
-        "第三条の二　乙は、毎年四月一日までに届け出た渡し舟が運休するときは、十四日以内にその理由を"
-        "記載した書面を甲へ提出しなければならない。Reply with a single word: yes.",
-    ),
-)
-"""A typical text; made up."""
-
-
-def upper_bound(text: str) -> int:
-    """Tokens of a text, rather too many than too few."""
-    return sum(_most(piece.group()) for piece in _PIECE.finditer(text))
-
-
-def lower_bound(text: str) -> int:
-    """The fewest tokens of a text; no known tokenizer needs fewer."""
-    once = _RUN.sub(r"\1", text)
-    wide = sum(_is_wide(character) for character in once)
-    return wide // 3 + (len(once) - wide) // 10
-
-
-def upper_bound_of(messages: Sequence[Message]) -> int:
-    """Tokens of a conversation and its template, rather too many."""
-    return _PROMPT_TOKENS + sum(_MESSAGE_TOKENS + upper_bound(each.content) for each in messages)
-
-
-def lower_bound_of(messages: Sequence[Message]) -> int:
-    """The fewest tokens of a conversation."""
-    return sum(lower_bound(message.content) for message in messages)
-
-
-def stretch(prompt: int) -> float:
-    """The factor for `upper_bound_of` if `SAMPLE` took so many tokens."""
-    share = prompt / upper_bound_of(SAMPLE)
-    return share * _MARGIN if share > 1 else 1.0
-
-
-def _most(piece: str) -> int:
-    if piece == " ":
-        return 0  # part of the word that follows
-    if piece.isascii():
-        return -(-len(piece) // _LETTERS_A_TOKEN) if piece.isalpha() or piece.isspace() else 1
-    return 1 if _is_wide(piece[0]) else len(piece.encode(errors="replace"))
-
-
-def _is_wide(character: str) -> bool:
-    return "\u3000" <= character <= "\u9fff" or "\uff00" <= character <= "\uffef"
-
+from localrag_models.thinking import THINK, Effort, Thinking, room_for
 
 LARGEST_DEFAULT = 8192
 _GLANCE = 0.05
 _LIVELIER = 0.5
-_LONGEST_FLAW = 200
+_LONGEST_OTHER = 65_536
+_SCHEMA_WORDS = 1024
+"""Tokens kept for a schema in words."""
+_EMPTY = "it is empty"
 _CANDIDATES = 20
 """Likely tokens to ask for: no server of OpenAI's protocol must give more."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Event:
-    """One message of a stream. Fields that the message does not give are None or empty.
+@dataclass(frozen=True, slots=True)
+class Found:
+    """The reply found in a draft.
 
     Attributes:
-        text: a piece of the answer, perhaps with reasoning at its start.
-        thinking: a piece of reasoning that the server kept apart.
-        finish: why the reply ended.
-        prompt: tokens of the prompt.
-        cached: tokens of the prompt that were not evaluated again.
-        completion: tokens generated.
-        read: tokens of the prompt read so far, and all of them.
-        candidates: the likely tokens at this place, likeliest first.
+        flaw: why it does not fulfil its schema; empty if it does.
     """
 
-    text: str = ""
-    thinking: str = ""
-    finish: Finish | None = None
-    prompt: int | None = None
-    cached: int | None = None
-    completion: int | None = None
-    read: tuple[int, int] | None = None
-    candidates: Sequence[LikelyToken] = ()
-
-
-class Draft:
-    """A reply that is coming in.
-
-    Attributes:
-        answer: the text so far.
-        finish: why it ended; None until the server says so.
-        prompt: tokens, as in `Event`; so are `cached` and `completion`.
-        pieces: messages with text.
-        first: the likely first tokens; empty if unknown.
-    """
-
-    def __init__(
-        self, on_text: Callable[[str], None], on_read: Callable[[int, int], None] = overlook
-    ) -> None:
-        self.answer = AnswerStream(on_text)
-        self.finish: Finish | None = None
-        self.prompt: int | None = None
-        self.cached: int | None = None
-        self.completion: int | None = None
-        self.pieces = 0
-        self.first: Sequence[LikelyToken] = ()
-        self._on_read = on_read
-        self._thought: list[str] = []
-
-    @property
-    def thinking(self) -> str:
-        """Reasoning, wherever the server put it."""
-        return (restore("".join(self._thought)) + self.answer.thinking).strip()
-
-    def take(self, event: Event) -> None:
-        """Add a message of the stream."""
-        self.finish = event.finish or self.finish
-        self.prompt = self.prompt if event.prompt is None else event.prompt
-        self.cached = self.cached if event.cached is None else event.cached
-        self.completion = self.completion if event.completion is None else event.completion
-        self.pieces += bool(event.text or event.thinking)
-        self.first = self.first or event.candidates
-        if event.read is not None:
-            self._on_read(*event.read)
-        self._thought.append(event.thinking)
-        self.answer.take(event.text)
-
-    def end(self, finish: Finish) -> None:
-        self.finish = finish
-        self.answer.end()
+    text: str
+    thinking: str
+    flaw: str = ""
+    remarks: tuple[Remark, ...] = ()
 
 
 class ServerChat(Closing):
@@ -186,6 +84,11 @@ class ServerChat(Closing):
 
     Usage is the server's. If unknown, `Usage.prompt` is the estimate of `count`, and
     `Usage.completion` the limit that ended the reply, else the number of its pieces.
+
+    Args:
+        thinking, effort, remembered: as in `ModelSpec`.
+        thinks: whether the model is going to think.
+        harmony: it writes Harmony: it cannot be stopped from thinking, and no grammar binds it.
     """
 
     def __init__(
@@ -196,16 +99,34 @@ class ServerChat(Closing):
         context: int,
         parallel: int,
         on_retry: Callable[[Retry], None],
+        thinking: Thinking = "off",
+        effort: Effort = "medium",
+        remembered: Path | None = None,
+        thinks: bool = False,
+        harmony: bool = False,
     ) -> None:
         super().__init__(f"{model} ({server.name})")
-        self.context = context
         self.parallel = parallel
         self._model = model
         self._server = server
+        self._whole = context
+        self._thinking = thinking
+        self._effort = effort
+        self._harmony = harmony
+        self._room = room_for(effort, context) if thinks or harmony else 0
         self._places = threading.BoundedSemaphore(parallel)
         self._on_retry = on_retry
         self._stretch: float | None = None
         self._calibrating = threading.Lock()
+        self._remembered = RememberedWays(remembered)
+        self._way: Way | None = None
+        self._finding_way = threading.Lock()
+
+    @property
+    def context(self) -> int:
+        """Tokens of prompt and reply, without the room for thought and for a schema in words."""
+        worded = self._way is not None and not self._way.is_strict
+        return self._whole - self._room - (min(_SCHEMA_WORDS, self._whole // 8) if worded else 0)
 
     def count(self, messages: Sequence[Message]) -> int:
         """An estimate of the tokens of the prompt, rather too many than too few."""
@@ -221,8 +142,8 @@ class ServerChat(Closing):
     ) -> Reply:
         """Answer a request; see `localrag_models.chat.ChatModel.chat`.
 
-        A transient failure is tried again if `on_text` has heard nothing. A reply that does not
-        match its schema is asked for once more if nobody listens (no `on_text`).
+        A transient failure is tried again if `on_text` has heard nothing. So is, once, a reply
+        against its schema, or cut in a thought without room.
         """
         self._demand_open()
         if request.schema is not None:
@@ -230,30 +151,33 @@ class ServerChat(Closing):
         started = time.monotonic()
         try:
             self._calibrate(cancelled)
+            way = self._way_for(request, cancelled)
         except StreamLeft:
             seconds = time.monotonic() - started
             return Reply("", Usage(0, None, 0), Finish.CANCELLED, seconds)
-        expected = self._make_room(request)
-        draft = self._draft(request, on_text, cancelled, on_read)
-        if _flaw(request, draft) and on_text is ignore:
-            temperature = max(request.temperature, _LIVELIER)
-            request = replace(request, seed=request.seed + 1, temperature=temperature)
-            draft = self._draft(request, on_text, cancelled, on_read)
+        asked, expected = self._fitted(way.worded(request), way)
+        listens = on_text is not ignore
+        draft = self._draft(asked, on_text, cancelled, on_read)
+        found = self._found(asked, draft, listens and draft.heard)
+        if not (listens and draft.heard) and (second := self._second(asked, draft, found)):
+            draft = self._draft(second, on_text, cancelled, on_read)
+            found = self._found(second, draft, listens and draft.heard)
+            if second.request != asked.request and not found.flaw:
+                found = replace(found, remarks=(*found.remarks, Remark.REPAIRED))
+            asked = second
+        given = draft.heard or draft.finish is Finish.CANCELLED
+        if not given and found.text:
+            on_text(found.text)
         reply = Reply(
-            text=draft.answer.text,
-            usage=self._usage(request, draft, expected),
+            text=found.text if draft.heard or not given else "",
+            usage=self._usage(asked, draft, expected, found),
             finish=draft.finish or Finish.STOP,
             seconds=time.monotonic() - started,
-            thinking=draft.thinking,
+            thinking=found.thinking,
+            remarks=found.remarks,
         )
-        if flaw := _flaw(request, draft):
-            raise ReplyInvalid(
-                N_("The reply of {model} does not match its schema: {flaw}."),
-                N_("Ask again with another seed, or use a server that keeps to JSON schemas."),
-                reply=reply,
-                model=self.id,
-                flaw=flaw,
-            )
+        if found.flaw:
+            raise self._unfit(way, reply, found.flaw)
         return reply
 
     def choose(
@@ -270,32 +194,112 @@ class ServerChat(Closing):
             self._calibrate(cancelled)
         except StreamLeft:
             return None
-        expected = self._make_room(request)
-        draft = self._draft(request, ignore, cancelled, candidates=_CANDIDATES)
+        way = free("off")
+        asked, expected = self._fitted(request, way)
+        if not self._harmony:
+            asked = replace(asked, limit=1)
+        draft = self._draft(replace(asked, candidates=_CANDIDATES), ignore, cancelled)
         if draft.finish is Finish.CANCELLED:
             return None
         if not draft.first:
             raise self._server.no_probabilities()
-        usage = self._usage(request, draft, expected)
+        usage = self._usage(asked, draft, expected, Found("", ""))
         return offered.weighed(draft.first, self.id, usage, time.monotonic() - started)
 
     @abstractmethod
-    def _exchange(self, request: ChatRequest, candidates: int) -> tuple[str, Json]:
-        """Path and body of the request for a stream of the reply.
-
-        With each token the server should list so many likely `candidates`.
-        """
+    def _exchange(self, asked: Asked) -> tuple[str, Json]:
+        """Path and body of a request for a stream of the reply."""
 
     @abstractmethod
     def _event(self, line: str) -> Event | None:
         """The event in a line of the stream, if any."""
+
+    @abstractmethod
+    def _ways(self) -> Sequence[Way]:
+        """The ways to bind a reply on such servers, best first."""
+
+    @abstractmethod
+    def _version(self) -> str:
+        """The version of the server and of the weights; empty if unknown."""
+
+    def _late(self, lines: Sequence[str]) -> Event | None:
+        """The reply in lines without an event, if they hold one together."""
+        del lines
+        return None
+
+    def _way_for(self, request: ChatRequest, cancelled: Callable[[], bool]) -> Way:
+        """The way to ask for a reply; a server is probed once.
+
+        Raises:
+            StreamLeft: `cancelled` returned true.
+            ModelError: the server refuses every probe, or has a transient failure.
+        """
+        if request.schema is None:
+            return free(self._thinking)
+        with self._finding_way:
+            if self._way is None:
+                self._way = self._probed(cancelled)
+            if self._way.thinking == "on" and not self._room:
+                self._room = room_for(self._effort, self._whole)
+            return self._way
+
+    def _probed(self, cancelled: Callable[[], bool]) -> Way:
+        last = free(self._thinking)
+        if self._harmony:
+            return last
+        ways = self._ways()
+        key = self._key()
+        known = self._remembered.get(key) if key else ""
+        if found := next((way for way in (*ways, last) if way.name == known), None):
+            return found
+        try:
+            way = retrying(
+                lambda: binding_way(ways, last, partial(self._probe, cancelled)),
+                allowed=lambda: True,
+                on_retry=self._on_retry,
+                cancelled=cancelled,
+            )
+        except ModelError as error:
+            if error.transient and cancelled():
+                raise StreamLeft from error
+            raise
+        if key:
+            self._remembered.put(key, way.name)
+        return way
+
+    def _key(self) -> str:
+        version = self._version()
+        words = (self._server.address, self._model, version, self._thinking)
+        return " ".join(words) if version else ""
+
+    def _probe(self, cancelled: Callable[[], bool], way: Way, schema: Schema) -> str:
+        """The reply to a probe, perhaps in the field for thought."""
+        tokens = EASY_TOKENS if schema is EASY else HARD_TOKENS
+        probe = ChatRequest(messages=(Message("user", PROBE),), schema=schema, max_tokens=tokens)
+        request = way.worded(probe)
+        room = room_for(self._effort, self._whole) if way.thinking != "off" else self._room
+        draft = self._attempt(Asked(request, way, tokens + room), ignore, cancelled)
+        if draft.only_thought and draft.finish is Finish.LENGTH and self._learn(draft):
+            limit = tokens + self._room
+            draft = self._attempt(Asked(request, way, limit), ignore, cancelled)
+        if draft.finish is Finish.CANCELLED:
+            raise StreamLeft
+        text = draft.answer.text.rpartition(THINK.closing)[2].strip()
+        return text or json_of_thought(schema, draft.thinking) or ""
+
+    def _learn(self, draft: Draft) -> bool:
+        """Give the model room if it thinks unasked; true at the first time."""
+        if not draft.thinking or self._room:
+            return False
+        self._room = room_for(self._effort, self._whole)
+        return True
 
     def _calibrate(self, cancelled: Callable[[], bool]) -> None:
         """Learn once how many tokens the model makes of a sample; the server loads it meanwhile."""
         with self._calibrating:
             if self._stretch is None:
                 sample = ChatRequest(messages=SAMPLE, max_tokens=1)
-                draft = self._draft(sample, ignore, cancelled)
+                draft = self._draft(Asked(sample, free("off"), 1), ignore, cancelled)
                 if draft.finish is Finish.CANCELLED:
                     raise StreamLeft
                 self._stretch = stretch(draft.prompt or 0)
@@ -306,10 +310,11 @@ class ServerChat(Closing):
     def _sent(self, messages: Sequence[Message]) -> list[Json]:
         return [{"role": each.role, "content": neutralise(each.content)} for each in messages]
 
-    def _make_room(self, request: ChatRequest) -> int:
+    def _fitted(self, request: ChatRequest, way: Way) -> tuple[Asked, int]:
+        """The request with its limit, and the tokens expected of its prompt."""
         expected = self.count(request.messages)
         needed = expected + request.max_tokens
-        if needed > self.context:
+        if needed > self._whole:
             raise ContextExceeded(
                 N_(
                     "The prompt (about {prompt:,} tokens) and a reply of {reply:,} do not fit the "
@@ -317,20 +322,95 @@ class ServerChat(Closing):
                 ),
                 Cure.LESS_TEXT,
                 needed=needed,
-                available=self.context,
+                available=self._whole,
                 prompt=expected,
                 reply=request.max_tokens,
                 model=self.id,
             )
-        return expected
+        return Asked(request, way, request.max_tokens + self._room_beside(needed)), expected
+
+    def _room_beside(self, needed: int) -> int:
+        """Tokens left for a thought beside prompt and reply."""
+        return min(self._room, self._whole - needed)
+
+    def _found(self, asked: Asked, draft: Draft, heard: bool) -> Found:
+        """The reply in a draft; after it was heard, its text is final.
+
+        Thought is taken for it only if the server mixed them up.
+        """
+        schema, text, thinking = asked.request.schema, draft.answer.text, draft.thinking
+        remarks = () if asked.way.is_strict or schema is None else (Remark.UNBOUND,)
+        learned = self._learn(draft)
+        if (learned or self._room) and thinking and self._thinking == "off":
+            remarks = (Remark.THINKS_ANYWAY, *remarks)
+        if schema is None or draft.finish is not Finish.STOP:
+            alone = draft.finish is Finish.STOP and draft.only_thought
+            return Found(text, thinking, _EMPTY if alone else "", remarks)
+        flaw = flaw_of(schema, text)
+        if not flaw or heard:
+            return Found(text, thinking, flaw, remarks)
+        thought, closed, rest = text.rpartition(THINK.closing)
+        if closed:
+            text, thinking = rest.strip(), f"{thinking}\n{thought}".strip()
+            if not (flaw := flaw_of(schema, text)):
+                return Found(text, thinking, "", remarks)
+        if (value := json_in(schema, text)) is not None:
+            return Found(value, thinking, "", (*remarks, Remark.LENIENT))
+        if not text.strip() and (value := json_of_thought(schema, thinking)) is not None:
+            kept = tuple(one for one in remarks if one is not Remark.THINKS_ANYWAY)
+            return Found(value, "", "", (*kept, Remark.IN_THOUGHT))
+        return Found(text, thinking, flaw, remarks)
+
+    def _second(self, asked: Asked, draft: Draft, found: Found) -> Asked | None:
+        """The second request after a failed reply; None if it would be useless."""
+        if draft.finish is Finish.CANCELLED:
+            return None
+        request = asked.request
+        needed = (draft.prompt or self.count(request.messages)) + request.max_tokens
+        limit = request.max_tokens + self._room_beside(needed)
+        if draft.finish is Finish.LENGTH:
+            cut = draft.only_thought and limit > asked.limit
+            return replace(asked, limit=limit) if cut else None
+        if not found.flaw:
+            return None
+        if asked.way.is_strict or not found.text.strip() or request.schema is None:
+            other = max(request.temperature, _LIVELIER)
+            again = replace(request, seed=request.seed + 1, temperature=other)
+            return replace(asked, request=again, limit=limit)
+        repair = repairing(request, found.text, found.flaw)
+        try:
+            return self._fitted(repair, asked.way)[0]
+        except ContextExceeded:
+            return None
+
+    def _unfit(self, way: Way, reply: Reply, flaw: str) -> ReplyInvalid:
+        """The error for a reply against its schema, with the cure for this server."""
+        cause = N_("The reply of {model} does not match its schema: {flaw}.")
+        cure = self._server.binding
+        if not reply.text.strip():
+            cause = N_("{model} sent an empty reply.")
+            if reply.thinking:
+                cause = N_("{model} wrote a thought and no answer.")
+                cure = Cure.LESS_THOUGHT
+        elif not way.is_strict:
+            cause = N_(
+                "{server} binds no reply of {model} to a schema, and its words hold no JSON that "
+                "fits: {flaw}."
+            )
+        elif self._way is way:
+            # The next request probes the server again.
+            self._way = None
+            self._remembered.put(self._key(), "")
+        return ReplyInvalid(
+            cause, cure, reply=reply, model=self.id, server=self._server.described, flaw=flaw
+        )
 
     def _draft(
         self,
-        request: ChatRequest,
+        asked: Asked,
         on_text: Callable[[str], None],
         cancelled: Callable[[], bool],
         on_read: Callable[[int, int], None] = overlook,
-        candidates: int = 0,
     ) -> Draft:
         heard = False
 
@@ -341,7 +421,7 @@ class ServerChat(Closing):
 
         try:
             draft = retrying(
-                lambda: self._attempt(request, hear, cancelled, on_read, candidates),
+                lambda: self._attempt(asked, hear, cancelled, on_read),
                 allowed=lambda: not heard,
                 on_retry=self._on_retry,
                 cancelled=cancelled,
@@ -355,23 +435,23 @@ class ServerChat(Closing):
 
     def _attempt(
         self,
-        request: ChatRequest,
+        asked: Asked,
         on_text: Callable[[str], None],
         cancelled: Callable[[], bool],
-        on_read: Callable[[int, int], None],
-        candidates: int,
+        on_read: Callable[[int, int], None] = overlook,
     ) -> Draft:
-        draft = Draft(on_text, on_read)
+        bound = asked.request.schema is not None
+        gate = Gate(on_text, asked.request.schema if asked.way.is_strict else None)
+        opened = not bound and asked.way.thinking != "off"
+        draft = Draft(on_text, on_read, gate if bound else None, opened=opened)
         while not self._places.acquire(timeout=_GLANCE):
             if cancelled():
                 draft.end(Finish.CANCELLED)
                 return draft
         try:
-            path, body = self._exchange(request, candidates)
+            path, body = self._exchange(asked)
             with closing(self._server.lines(path, body, cancelled)) as lines:
-                for line in lines:
-                    if event := self._event(line):
-                        draft.take(event)
+                self._follow(asked, draft, lines)
         except StreamLeft:
             draft.end(Finish.CANCELLED)
             return draft
@@ -379,16 +459,34 @@ class ServerChat(Closing):
             self._places.release()
         if draft.finish is None:
             raise self._server.broke(N_("{server} ended the stream in the middle of a reply."))
-        self._insist_on_whole(request, draft)
+        self._insist_on_whole(asked.request, draft)
         draft.end(draft.finish)
         return draft
+
+    def _follow(self, asked: Asked, draft: Draft, lines: Iterable[str]) -> None:
+        """Take in a stream up to its end, or as far as it is wanted."""
+        others: list[str] = []
+        for line in lines:
+            if event := self._event(line):
+                draft.take(event)
+            elif sum(map(len, others)) < _LONGEST_OTHER:
+                others.append(line)
+            if asked.candidates and draft.first and asked.limit > 1:
+                draft.finish = Finish.STOP
+                return
+            # The rest of the room is not for a longer answer.
+            if asked.limit > asked.request.max_tokens < draft.answered:
+                draft.finish = Finish.LENGTH
+                return
+        if draft.finish is None and not draft.pieces and (late := self._late(others)):
+            draft.take(late)
 
     def _insist_on_whole(self, request: ChatRequest, draft: Draft) -> None:
         """Refuse an answer if the server may have read only a part of the prompt."""
         if not draft.prompt:
             return
         needed = draft.prompt + request.max_tokens
-        if needed > self.context:
+        if needed > self._whole:
             raise ContextExceeded(
                 N_(
                     "{model} counted {prompt:,} tokens in the prompt, more than estimated; with a "
@@ -396,7 +494,7 @@ class ServerChat(Closing):
                 ),
                 Cure.LESS_TEXT,
                 needed=needed,
-                available=self.context,
+                available=self._whole,
                 model=self.id,
                 prompt=draft.prompt,
                 reply=request.max_tokens,
@@ -412,58 +510,19 @@ class ServerChat(Closing):
                 least=least,
             )
 
-    def _usage(self, request: ChatRequest, draft: Draft, expected: int) -> Usage:
-        told = request.max_tokens if draft.finish is Finish.LENGTH else draft.pieces
+    def _usage(self, asked: Asked, draft: Draft, expected: int, found: Found) -> Usage:
+        told = asked.limit if draft.finish is Finish.LENGTH else draft.pieces
+        completion = told if draft.completion is None else draft.completion
+        thought = draft.thought if found.thinking else 0
+        if thought is None:
+            share = len(found.thinking) / len(found.thinking + found.text)
+            thought = math.ceil(completion * share)
         return Usage(
             prompt=expected if draft.prompt is None else draft.prompt,
             cached=draft.cached,
-            completion=told if draft.completion is None else draft.completion,
+            completion=completion,
+            thought=min(thought, completion),
         )
-
-
-def _flaw(request: ChatRequest, draft: Draft) -> str:
-    """Why a finished reply does not fulfil its schema; empty if it does."""
-    if request.schema is None or draft.finish is not Finish.STOP:
-        return ""
-    from jsonschema import Draft202012Validator
-    from jsonschema.exceptions import best_match
-
-    try:
-        value = json.loads(draft.answer.text)
-    except (ValueError, RecursionError) as error:
-        return f"it is no JSON ({error})"
-    worst = best_match(Draft202012Validator(request.schema).iter_errors(value))
-    return "" if worst is None else f"at {worst.json_path}, {worst.message[:_LONGEST_FLAW]}"
-
-
-def likely(told: object) -> list[LikelyToken]:
-    """The likely tokens in the first place of the list ``logprobs``.
-
-    OpenAI's protocol and Ollama's are alike: ``{"token", "bytes", "logprob", "top_logprobs":
-    [{"token", "bytes", "logprob"}]}``.
-    """
-    first = told[0] if isinstance(told, list) and told else None
-    listed = first.get("top_logprobs") if isinstance(first, dict) else None
-    some = _candidates(listed) if isinstance(listed, list) else ()
-    return sorted(some, key=lambda candidate: -candidate.logarithm)
-
-
-def _candidates(listed: list[object]) -> Iterator[LikelyToken]:
-    for each in listed:
-        if not isinstance(each, dict) or not isinstance(each.get("token"), str):
-            continue
-        logarithm = each.get("logprob")
-        if isinstance(logarithm, int | float) and math.isfinite(logarithm) and logarithm <= 0:
-            yield LikelyToken(_bytes(each), float(logarithm))
-
-
-def _bytes(told: dict[str, object]) -> bytes:
-    """The bytes of a token; a part of a character has no text."""
-    listed = told.get("bytes")
-    try:
-        return bytes(listed) if isinstance(listed, list) else str(told["token"]).encode()
-    except (TypeError, ValueError):
-        return b""
 
 
 def agreed_context(model: str, cause: str, wanted: int, told: int, untold: int) -> int:

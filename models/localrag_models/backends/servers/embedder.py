@@ -4,7 +4,7 @@ from abc import abstractmethod
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
-from localrag_models.backends.servers.chat import CUT, lower_bound, upper_bound
+from localrag_models.backends.servers.estimates import CUT, lower_bound, upper_bound
 from localrag_models.backends.servers.http import Retry, retrying
 from localrag_models.embedding import Prefixes, WindowedEmbedder, split
 from localrag_models.errors import N_, ContextExceeded, WrongKind

@@ -87,6 +87,7 @@ class Server:
         name: of the kind of server, for messages.
         cure: if no server answers.
         probabilities: cure if it gives no probabilities of tokens.
+        binding: cure if a reply does not fulfil its schema.
         timeout: seconds without a byte until the server counts as stuck.
     """
 
@@ -97,10 +98,12 @@ class Server:
         name: str,
         cure: str,
         probabilities: str,
+        binding: str,
         timeout: float,
     ) -> None:
         self.address = checked(address)
         self.name = name
+        self.binding = binding
         self._cure = cure
         self._probabilities = probabilities
         self._timeout = timeout
@@ -227,17 +230,20 @@ class Server:
             content = None if body is None else _encoded(body)
             url = self._url(path)
             response = self._client.request(method, url, content=content, headers=headers)
-            try:
-                self._demand_ok(response)
-            except ServerRefused as error:
-                if (kind := _KINDS.get(response.status_code)) is None:
-                    raise
-                raise kind(*error.args, **error.fields) from error
+            self._demand_ok(response)
             return response.content
 
     def _demand_ok(self, response: httpx.Response) -> None:
         if response.status_code != httpx.codes.OK:
-            raise self.refusal(response.status_code, _words(response.read()))
+            raise self._refused(response.status_code, response.read())
+
+    def _refused(self, status: int, content: bytes) -> ModelError:
+        """The error for a status; refused requests have their own kinds."""
+        error = self.refusal(status, _words(content))
+        kind = _KINDS.get(status)
+        if kind is None or type(error) is not ServerRefused:
+            return error
+        return kind(*error.args, **error.fields)
 
     async def _lines(self, path: str, body: Json) -> AsyncIterator[str]:
         async with (
@@ -245,7 +251,7 @@ class Server:
             client.stream("POST", self._url(path), content=_encoded(body)) as response,
         ):
             if response.status_code != httpx.codes.OK:
-                raise self.refusal(response.status_code, _words(await response.aread()))
+                raise self._refused(response.status_code, await response.aread())
             rest = b""
             async for chunk in response.aiter_bytes():
                 *whole, rest = (rest + chunk).split(b"\n")

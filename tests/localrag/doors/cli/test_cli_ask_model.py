@@ -120,6 +120,28 @@ def test_claims_are_printed_with_the_sentences_that_carry_them(
     assert "rejected" not in outcome.out
 
 
+def test_a_thought_is_shown_folded_and_never_quoted(
+    served: Callable[..., tuple[str, ...]], cli: Callable[..., Any], sample: Path
+) -> None:
+    """The server's model thinks although it should not: a note says so."""
+    thought = "水位の基準を" + "よく考える。" * 300
+    thinking = f"<think>\n{thought}\n</think>\n\n{reply(CLAIM)}"
+    options = served(thinking, "yes", thinking)
+    shown = cli(*options, "ask", QUESTION, "--explain")
+    assert shown.code == 0, shown.err
+    assert "thought (" in shown.out
+    assert "水位の基準をよく考える。" in "".join(shown.out.split())
+    assert "よく考える。" * 300 not in "".join(shown.out.split())
+    assert "cannot be stopped from thinking" in " ".join(shown.err.split())
+    told = cli(*options, "ask", QUESTION, "--json").json
+    *_, call = told["calls"]
+    assert call["thinking"] == thought
+    assert 0 < call["thought"] < call["completion"]
+    assert "cannot be stopped" in call["notes"][0]
+    assert thought not in json.dumps([told["claims"], told["text"]], ensure_ascii=False)
+    assert (sample / "servers.json").is_file()
+
+
 def test_searches_that_the_model_writes_are_told(
     served: Callable[..., tuple[str, ...]], cli: Callable[..., Any]
 ) -> None:

@@ -129,7 +129,7 @@ def test_quantisation(
 
 
 class Served:
-    """Finds nothing in any evidence; obeys the schema of a probe.
+    """Finds nothing in any evidence.
 
     Args:
         together: questions to wait for before the first answer.
@@ -156,10 +156,6 @@ class Served:
         cancelled: Callable[[], bool] = never,
         on_read: Callable[[int, int], None] = overlook,
     ) -> Reply:
-        assert request.schema is not None
-        probe = request.schema["properties"].get("p")
-        if probe:
-            return ScriptedChat(json.dumps({"p": probe["enum"][0]})).chat(request, on_text)
         self._barrier.wait(timeout=PATIENCE)
         self.answered += 1
         return ScriptedChat(NOTHING).chat(request, on_text, cancelled, on_read)
