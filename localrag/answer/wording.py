@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING
 from localrag.answer.types import Answer, Citation, MismatchKind, Stage, Status, Step, Veracity
 from localrag.corpus.types import Passage
 from localrag.language import N_, _, ngettext
-from localrag.search.question.everyday import EverydayWord
 from localrag.search.types import FOLLOW_UP, STATE_ASKED, Hit, Trace
 from localrag.text.facts import Fact, FactKind, told
 
@@ -14,6 +13,7 @@ if TYPE_CHECKING:
     # The first paint of the workbench needs words but no store.
     from localrag.corpus.store import DocumentInfo
     from localrag.law.applied import ReadText, ReadWords
+    from localrag.search.question.everyday import EverydayWord
 
 STATUSES: Mapping[str, str] = {
     Status.SUPPORTED: N_("supported"),
@@ -210,7 +210,7 @@ def events(trace: Trace, absent: Collection[str] = ()) -> Iterator[Fact]:
             yield event
 
 
-def looked_up(words: Iterable[EverydayWord]) -> Iterator[Fact]:
+def looked_up(words: "Iterable[EverydayWord]") -> Iterator[Fact]:
     """Statutory counterparts that were searched for as well."""
     for word in words:
         if word.others:
