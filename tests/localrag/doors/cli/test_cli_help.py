@@ -17,6 +17,7 @@ from ....patience import PATIENCE
 from ....rows import each
 
 VERBS = [
+    "setup",
     "init",
     "add",
     "list",
