@@ -4,10 +4,11 @@ Only `bring_model` and `bring_laws` open connections, and only for a choice from
 """
 
 import json
+import math
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, get_args
@@ -285,19 +286,9 @@ class _Choosing:
         found = self._of_settings() if self._set else self._any()
         if found is None or self.kind != "chat":
             return found
-        speed = speed_of(self.workspace, found.name)
-        seconds = self.machine.seconds(found.size) if found.size else None
-        if speed is not None:
-            seconds = speed.seconds / speed.replies
-        return ModelChoice(
-            found.name,
-            found.origin,
-            found.size,
-            found.where,
-            found.good_for,
-            seconds,
-            speed is not None,
-        )
+        if speed := speed_of(self.workspace, found.name):
+            return replace(found, seconds=speed.seconds / speed.replies, measured=True)
+        return replace(found, seconds=self.machine.seconds(found.size) if found.size else None)
 
     @property
     def _set(self) -> str:
@@ -313,14 +304,14 @@ class _Choosing:
         return next(same, ModelChoice(self._set, Origin.SET))
 
     def _any(self) -> ModelChoice | None:
-        for find in (self._installed, self._served, self._carried):
+        for find in (self._installed, self._carried, self._served):
             if found := list(find()):
                 return self._fitting(found)
         if self.folder is not None:
             return None
-        entries = list(self._catalogue())
         if self.kind == "chat":
-            return self._fitting(entries)
+            return self._fitting(list(self._catalogue(self.machine.room)))
+        entries = list(self._catalogue())
         wanted = (*(_LARGE[self.kind] if self.machine.video_memory else ()), *_SMALL[self.kind])
         by_name = {one.name: one for one in entries}
         return next((by_name[name] for name in wanted if name in by_name), None)
@@ -356,11 +347,10 @@ class _Choosing:
                     name = name_for(path.stem if path.is_file() else path.name)
                     yield ModelChoice(name, Origin.FOLDER, size, str(path))
 
-    def _catalogue(self) -> Iterator[ModelChoice]:
-        for entry in self._entries():
-            needed = entry.memory(_CONTEXT) if self.kind == "chat" else 0
-            usable = BY_FORMAT[entry.format].installed and self.folder is None
-            if usable and entry.kind == self.kind and needed <= self.machine.room:
+    def _catalogue(self, room: float = math.inf) -> Iterator[ModelChoice]:
+        for entry in self._entries() if self.folder is None else ():
+            fits = entry.memory(_CONTEXT) <= room
+            if fits and entry.kind == self.kind and BY_FORMAT[entry.format].installed:
                 yield ModelChoice(entry.name, Origin.CATALOGUE, entry.size, good_for=entry.good_for)
 
     def _entries(self) -> tuple[CatalogueEntry, ...]:
