@@ -488,7 +488,7 @@ def _taken(
     elif choice.origin is Origin.FOLDER and (choice.paths[0] / LIST).is_file():
         shelf, fetched.unchanged = carried(choice.paths[0], Stopwatch(on_event))
     else:
-        return add(
+        report = add(
             workspace,
             config.corpus,
             list(choice.paths or (sample.FOLDER,)),
@@ -496,6 +496,7 @@ def _taken(
             limits=limits_of(config),
             on_event=on_event,
         )
+        return report if report.added or report.replaced or report.failures else None
     place = workspace.corpus(config.corpus)
     files = to_take(fetched.taken, record_of(place))
     if not files:

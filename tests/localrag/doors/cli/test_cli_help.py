@@ -24,6 +24,7 @@ VERBS = [
     "remove",
     "index",
     "update",
+    "watch",
     "laws",
     "search",
     "show",
