@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, get_args
 
 from localrag import sample
 from localrag.corpus.config import OFF, Config
-from localrag.corpus.durable import replace_text
+from localrag.corpus.durable import replace_text, storing
 from localrag.corpus.inference.opening import SETTINGS, named
 from localrag.corpus.inference.placement import speed_of
 from localrag.corpus.ingest.events import Listener
@@ -470,9 +470,12 @@ def bring_laws(
         StorageError, BusyError: the disk is full, or another process is at work.
     """
     kept = {"origin": choice.origin, "paths": [str(path.absolute()) for path in choice.paths]}
-    replace_text(workspace.home / _UNFINISHED, json.dumps(kept, ensure_ascii=False))
+    unfinished = workspace.home / _UNFINISHED
+    with storing(unfinished):
+        replace_text(unfinished, json.dumps(kept, ensure_ascii=False))
     report = _taken(workspace, config, choice, on_event)
-    (workspace.home / _UNFINISHED).unlink(missing_ok=True)
+    with storing(unfinished):
+        unfinished.unlink(missing_ok=True)
     return report
 
 

@@ -1,5 +1,6 @@
 """`localrag setup`: the proposal, every step, and a continued call after any stop."""
 
+import json
 import os
 import shutil
 import subprocess
@@ -11,7 +12,8 @@ from typing import Any
 
 import pytest
 from tiny_models.encoder import TinyEncoder
-from tiny_models.servers import OpenAIDouble
+from tiny_models.scripted import ScriptedChat
+from tiny_models.servers import OllamaDouble, OpenAIDouble
 from tiny_models.servers.hub import TinyHub
 
 from localrag.corpus.workspace import Workspace
@@ -186,3 +188,30 @@ def test_a_call_killed_after_any_step_is_continued(home: Path, cli: Cli, stick: 
     assert [states[step] for step in ("chat", "embedder", "settings")] == 3 * ["before"]
     assert cli("search", "水位の基準").code == 0
     assert not (home / "setup.json").exists()
+
+
+def test_ask_announces_a_long_reply_measured_here(cli: Cli, sample: Path, loopback: None) -> None:
+    claim = {"sentences": [1], "text": "平常時の水位に1.5メートルを加えた高さである。"}
+    reply = json.dumps({"claims": [claim]}, ensure_ascii=False)
+    speeds = Workspace(sample).models.parent / "speeds.json"
+    outcomes = []
+    for seconds in (0.5, 40.0):
+        with OllamaDouble(ScriptedChat("yes", reply), context=32_768) as double:
+            options = (
+                *("--set", "chat.model=ollama:tiny", "--set", f"chat.server={double.address}"),
+                *("--set", "chat.write_searches=false"),
+            )
+            outcomes.append(cli(*options, "ask", QUESTION))
+        ((model, speed),) = json.loads(speeds.read_text("utf-8")).items()
+        told = {model: {**speed, "replies": 2, "seconds": 2 * seconds}}
+        speeds.write_text(json.dumps(told), encoding="utf-8")
+    outcomes.append(cli(*options, "ask", "--no-model", QUESTION))
+    with OllamaDouble(ScriptedChat("yes", reply), context=32_768) as double:
+        options = (*options[:3], f"chat.server={double.address}", *options[4:])
+        outcomes.append(cli(*options, "ask", QUESTION))
+    assert ["takes about 40 s here" in outcome.err for outcome in outcomes] == [
+        False,
+        False,
+        False,
+        True,
+    ]
