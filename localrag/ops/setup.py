@@ -169,7 +169,7 @@ def _servers() -> Iterator[FoundServer]:
     # A proxy of the environment would lead away from this machine.
     with httpx.Client(timeout=_PATIENCE, trust_env=False, verify=False) as client:  # noqa: S501
         for name, runtime, address in SERVERS:
-            with suppress(httpx.HTTPError, ValueError, TypeError, KeyError):
+            with suppress(httpx.HTTPError, ValueError, TypeError, KeyError, RecursionError):
                 told = client.get(f"{address}/v1/models")
                 listed = json.loads(told.content[:_LARGEST_LIST])["data"]
                 models = tuple(str(one["id"]) for one in listed)
