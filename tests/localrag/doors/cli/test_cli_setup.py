@@ -171,7 +171,7 @@ def test_a_call_killed_after_any_step_is_continued(home: Path, cli: Cli, stick: 
     # A server of the developer's machine has no say: it comes after the folder.
     command += ["--skip", "reranker", "--skip", "question"]
     environment = {**os.environ, "PYTHONUNBUFFERED": "1", "PYTHONUTF8": "1"}
-    for step in ("workspace", "chat model", "laws"):
+    for step in ("workspace:", "chat model:", "laws:"):
         with subprocess.Popen(
             command,
             stdout=subprocess.PIPE,
