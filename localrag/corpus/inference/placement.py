@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from localrag.corpus.config import Config, HasModels
 from localrag.corpus.inference.opening import specs_in_use
-from localrag.corpus.inference.speeds import speeds
+from localrag.corpus.inference.speeds import Speed, speeds
 from localrag.text.facts import Fact, FactKind
 from localrag_models.errors import ModelError
 from localrag_models.hardware import BACKENDS, SWITCHES, gpus, llama_cpp_build, pytorch_build
@@ -51,16 +51,21 @@ def speed_facts(workspace: HasModels, config: Config) -> tuple[Fact, ...]:
     name = config.chat.model
     if not name:
         return ()
+    speed = speed_of(workspace, name)
+    if speed is None:
+        return (Fact(FactKind.SPEED_UNKNOWN, model=name),)
+    return (Fact(FactKind.SPEED_HERE, model=name, rate=speed.rate, n=speed.replies),)
+
+
+def speed_of(workspace: HasModels, name: str) -> Speed | None:
+    """How fast a model wrote here, by its name in the settings; None if it is unknown."""
     ids = {name, name.partition(":")[2]}
     found = [
         speed
         for model, speed in speeds(workspace).items()
         if _ID_ENDS.split(model, maxsplit=1)[0] in ids
     ]
-    if not found:
-        return (Fact(FactKind.SPEED_UNKNOWN, model=name),)
-    newest = found[-1]
-    return (Fact(FactKind.SPEED_HERE, model=name, rate=newest.rate, n=newest.replies),)
+    return found[-1] if found else None
 
 
 def _gpu(gpu: "Gpu") -> Fact:

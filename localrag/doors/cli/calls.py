@@ -27,6 +27,7 @@ from localrag.doors.cli.options import (
     Options,
     Rerank,
     switched,
+    tell_expected,
     tell_if_behind,
     unicode,
 )
@@ -580,6 +581,7 @@ def ask(
         with shown_draft() as loading:
             answerer = opened.answerer(loading.loading)
         tell_if_behind(opened)
+        tell_expected(session, answerer.model)
         asked = call.as_query(opened.store)
         with shown_draft(answerer.model) as draft:
             reply = opened.ask(asked, draft)

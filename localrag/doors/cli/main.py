@@ -142,6 +142,9 @@ def in_words(error: typer.TyperException) -> str:
 
 
 PURPOSES = {
+    "setting_up": {
+        "setup": N_("Set this machine up: models, laws and index, to a first answer."),
+    },
     "corpora": {
         "init": N_("Make the workspace, the folder that holds everything."),
         "add": N_("Read files into a corpus."),

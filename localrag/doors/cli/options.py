@@ -16,7 +16,7 @@ from typer.models import ParameterInfo
 
 from localrag.corpus.workspace import Workspace
 from localrag.doors.calls import AskCall, Bounds, Call, CliOption, Filtered
-from localrag.doors.cli.terminal import tell_note
+from localrag.doors.cli.terminal import duration, tell_note
 from localrag.doors.session import Corpus, Session
 from localrag.errors import LocalragError, UsageError
 from localrag.language import N_, _
@@ -40,6 +40,25 @@ def indexing(session: Session, corpus: str) -> str:
     """The command for updating the indexes of a corpus."""
     usual = corpus == session.config().corpus
     return "localrag index" if usual else f"localrag index --corpus {corpus}"
+
+
+_WORTH_SAYING = 5.0
+"""Seconds; shorter waits are not announced."""
+
+
+def tell_expected(session: Session, model: str) -> None:
+    """Say how long a reply of a model takes here, by its id, if it is long and was measured."""
+    from localrag.corpus.inference.speeds import speeds
+
+    speed = speeds(session.workspace).get(model)
+    if speed is None or not speed.replies or speed.seconds / speed.replies < _WORTH_SAYING:
+        return
+    words = _(
+        "a reply of {model} takes about {time} here ({n} replies measured). "
+        "--no-model quotes without it; localrag doctor shows the GPU"
+    )
+    time = duration(speed.seconds / speed.replies)
+    tell_note(words.format(model=model, time=time, n=speed.replies))
 
 
 def tell_if_behind(corpus: Corpus) -> None:

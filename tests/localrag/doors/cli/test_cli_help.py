@@ -17,6 +17,7 @@ from ....patience import PATIENCE
 from ....rows import each
 
 VERBS = [
+    "setup",
     "init",
     "add",
     "list",
@@ -83,8 +84,8 @@ def test_every_verb_teaches(cli: Callable[..., Any], verb: str) -> None:
     assert outcome.code == 0
     for heading in ("Examples:", "Exit codes:"):
         assert heading in outcome.out
-    # What the workbench shows no program reads.
-    assert ("--json" in outcome.out) == (verb != "tui")
+    # The workbench has no result, and watching no end.
+    assert ("--json" in outcome.out) == (verb not in ("tui", "watch"))
     assert outcome.out.count(f"localrag {verb}") + outcome.out.count(f" {verb}\n") >= 2
 
 
