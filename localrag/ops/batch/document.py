@@ -17,8 +17,8 @@ from localrag.errors import StorageError, UsageError
 from localrag.language import N_, _
 from localrag.ops.batch.options import as_called
 from localrag.ops.batch.rows import AnsweredRow, AnswerFile, FailedRow, TraceSummary, WrittenRow
-from localrag.page.answer import Place, filed_answer
-from localrag.page.blocks import Block, Heading, Quotation, Strong, items, paragraph
+from localrag.page.answer import Place, filed_answer, question_blocks
+from localrag.page.blocks import Block, Heading, Strong, paragraph
 from localrag.page.files import CSV, EXCEL, TEXTS, into, opened, require_package
 from localrag.page.provision import places
 from localrag.page.sheets import Cell, Column, write_csv, write_xlsx
@@ -180,10 +180,7 @@ def _blocks(rows: Iterable[WrittenRow], place: Place) -> Iterator[Block]:
         head = _("Question {n}").format(n=row.row)
         yield Heading(2, f"{head} ({row.id})" if row.id else head)
         if row.question:
-            yield Quotation(row.question)
-        if row.options:
-            called = as_called(row.options, row.labels)
-            yield items(f"{label}: {option}" for label, option in called)
+            yield from question_blocks(row.question, as_called(row.options, row.labels))
         if isinstance(row, FailedRow):
             yield paragraph(Strong(_("Failed.")))
             yield paragraph(f"{row.error.cause} {row.error.cure}".strip())
