@@ -510,6 +510,9 @@ def check(
             if len(paths) > 1:
                 say((title(report), "bold"))
             _print_check(report, show_all=show_all)
+            if report.upcoming:
+                of = report.name or _("TEXT")
+                tell(_("The changes: localrag pending {of}").format(of=of))
         if out is not None:
             tell(_("The report is in {path}.").format(path=out))
     if not all(report.holds for report in reports):
