@@ -20,7 +20,7 @@ from localrag.text.progress import Progress, ignore
 if TYPE_CHECKING:
     from localrag.answer.types import Answer, Watch
     from localrag.check import CheckedSource, CheckReport
-    from localrag.check.pending import Upcoming
+    from localrag.check.types import Upcoming
     from localrag.corpus.config import Config
     from localrag.corpus.facets import Where
     from localrag.corpus.ingest.add import AddReport

@@ -127,8 +127,8 @@ def filed_answer(answer: Answer, place: Place, verdict: str = "") -> Iterator[Bl
 
     Quotations explain most answers; without one, only the notes do. Ids of passages are left out.
     """
-    told = verdict or wording.verdict(answer)
-    yield from answer_blocks(replace(answer, nearest=()), place, told)
+    verdict = verdict or wording.verdict(answer)
+    yield from answer_blocks(replace(answer, nearest=()), place, verdict)
     if answer.nearest:
         yield from nearest_blocks(answer.nearest, answer.status)
     for told in wording.events(answer.trace, answer.absent):

@@ -7,7 +7,7 @@ from typing import Annotated
 from pydantic import BeforeValidator, Field
 
 from localrag.check import CheckReport, Finding
-from localrag.check.pending import Upcoming
+from localrag.check.types import Upcoming
 from localrag.check.wording import WORST_FIRST
 from localrag.doors.as_json import Json, Number, Stored, at, filled
 from localrag.doors.as_json.statutes import ChangeJson, OmissionsJson, StateJson

@@ -143,7 +143,7 @@ def _cells(
             yield [*cells, *[""] * (width - len(cells)), *_answer_cells(row, place)]
         else:
             filters = _filters(row) if isinstance(row, AnsweredRow) else ""
-            named = [row.row, row.id or "", row.question or "", _options(row), filters]
+            named: list[Cell] = [row.row, row.id or "", row.question or "", _options(row), filters]
             yield [*named, *_answer_cells(row, place)]
 
 
