@@ -5,7 +5,6 @@ words of its provision change, or if another provision gets its number.
 """
 
 from collections.abc import Collection, Iterator, Sequence
-from dataclasses import dataclass
 from datetime import date
 from itertools import pairwise
 
@@ -13,7 +12,7 @@ from localrag.check.checking import check
 from localrag.check.law_texts import LawTexts
 from localrag.check.laws import WrittenLaws, citations_of
 from localrag.check.source import CheckedSource, Flow
-from localrag.check.types import CheckedPlace, Finding, Part, Verdict
+from localrag.check.types import CheckedPlace, Finding, Part, Upcoming, Verdict
 from localrag.check.words import bare
 from localrag.corpus.store import CorpusStore, DocumentInfo
 from localrag.corpus.types import Passage
@@ -23,34 +22,11 @@ from localrag.search.provision import citation_of, is_deleted
 from localrag_indexes.analysis.normalize import compact
 
 
-@dataclass(frozen=True, slots=True)
-class Upcoming:
-    """A citation or quotation with another text from a day on.
-
-    Attributes:
-        day: the day, as ISO date.
-        part: citation or quotation.
-        place: in the text.
-        said: its words there.
-        provision: the provision in legal style, as of today.
-        passage_id: its id.
-        before, after: its words before and from that day on; `after` is "" if it is gone.
-        moved_to: its new place in legal style; "" if it keeps its number or goes.
-    """
-
-    day: str
-    part: Part
-    place: CheckedPlace
-    said: str
-    provision: str
-    passage_id: str
-    before: str
-    after: str
-    moved_to: str = ""
-
-
 def upcoming(
-    store: CorpusStore, source: CheckedSource, until: date | None = None
+    store: CorpusStore,
+    source: CheckedSource,
+    until: date | None = None,
+    findings: Sequence[Finding] | None = None,
 ) -> tuple[Upcoming, ...]:
     """List the citations and quotations of a text changing after the day of the store.
 
@@ -58,12 +34,14 @@ def upcoming(
         store: the corpus on a day.
         source: the text.
         until: the last day; None for all.
+        findings: of the text today; None to check it.
     """
     texts = LawTexts(store)
     flow = Flow(source, texts.names)
     laws = WrittenLaws(flow.text, texts.names, texts.former_titles)
     last = until.isoformat() if until else ""
-    findings = check(store, source).findings
+    if findings is None:
+        findings = check(store, source).findings
     checked = {_span(one) for one in findings if one.part is Part.CITATION}
     found: list[Upcoming] = []
     for cited in citations_of(flow.text, laws, texts.resolver):

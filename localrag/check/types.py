@@ -94,6 +94,32 @@ class Finding:
 
 
 @dataclass(frozen=True, slots=True)
+class Upcoming:
+    """A citation or quotation with another text from a day on.
+
+    Attributes:
+        day: the day, as ISO date.
+        part: citation or quotation.
+        place: in the text.
+        said: its words there.
+        provision: the provision in legal style, as of today.
+        passage_id: its id.
+        before, after: its words before and from that day on; `after` is "" if it is gone.
+        moved_to: its new place in legal style; "" if it keeps its number or goes.
+    """
+
+    day: str
+    part: Part
+    place: CheckedPlace
+    said: str
+    provision: str
+    passage_id: str
+    before: str
+    after: str
+    moved_to: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class CheckReport:
     """A text and its findings."""
 
@@ -105,6 +131,7 @@ class CheckReport:
     # parts of the file not in the text, or to be read with care
     omissions: tuple[Omission, ...] = ()
     confidences: tuple[float, ...] = ()  # of OCR for each page it read, 0 to 1
+    upcoming: tuple[Upcoming, ...] = ()  # changes by later texts of the corpus, by day
 
     @property
     def counts(self) -> Mapping[Verdict, int]:

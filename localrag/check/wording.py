@@ -88,4 +88,16 @@ def notes(report: CheckReport) -> list[str]:
                 "compared."
             )
         )
+    if report.upcoming:
+        told.append(_changing(report))
     return told
+
+
+def _changing(report: CheckReport) -> str:
+    n = len({(one.place.start, one.place.end) for one in report.upcoming})
+    words = ngettext(
+        "From {day} on, {n} citation or quotation has other words.",
+        "From {day} on, {n} citations and quotations have other words.",
+        n,
+    )
+    return words.format(day=report.upcoming[0].day, n=n)

@@ -20,7 +20,7 @@ from localrag.text.progress import Progress, ignore
 if TYPE_CHECKING:
     from localrag.answer.types import Answer, Watch
     from localrag.check import CheckedSource, CheckReport
-    from localrag.check.pending import Upcoming
+    from localrag.check.types import Upcoming
     from localrag.corpus.config import Config
     from localrag.corpus.facets import Where
     from localrag.corpus.ingest.add import AddReport
@@ -432,7 +432,14 @@ class Corpus:
                 )
             judge = self.ask
         on_event = on_event or ignore
-        return check.check(self.store, self._source(text, on_event), on_event, judge)
+        source = self._source(text, on_event)
+        report = check.check(self.store, source, on_event, judge)
+        if not self.store.works_to_come():
+            return report
+        from localrag.check.pending import upcoming
+
+        changed = upcoming(self.store, source, findings=report.findings)
+        return replace(report, upcoming=changed)
 
     def as_of(self, day: date | str | None) -> "Corpus":
         """The same corpus with the law of a day; None for today. Raises UsageError."""

@@ -1,6 +1,7 @@
 """Turns an answer into blocks, for every door, for conversations and batches."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import replace
 
 from localrag.answer import wording
 from localrag.answer.types import Answer, Citation, Claim, Derivation, Nearest, Status, Step
@@ -74,7 +75,7 @@ def answer_blocks(answer: Answer, place: Place, verdict: str = "") -> Iterator[B
         yield Heading(3, _("Citations"), in_outline=True)
         yield Items(tuple(_cited(answer, place)), numbered=True, role=BlockRole.CITATIONS)
     if answer.nearest:
-        yield from nearest_blocks(answer.nearest, answer.status)
+        yield from nearest_blocks(answer.nearest, answer.status, ids=True)
 
 
 def _is_repeated(answer: Answer) -> bool:
@@ -90,10 +91,24 @@ def read_as(question: str) -> Paragraph:
     )
 
 
-def nearest_blocks(nearest: Sequence[Nearest], status: str) -> Iterator[Block]:
+def question_blocks(
+    question: str, options: Iterable[tuple[str, str]] = (), completed: str = ""
+) -> Iterator[Block]:
+    """Yield a question as asked, its completed form, and its options with their labels."""
+    yield Quotation(question)
+    if completed and completed != question:
+        yield read_as(completed)
+    if listed := [f"{name}: {option}" for name, option in options]:
+        yield items(listed)
+
+
+def nearest_blocks(
+    nearest: Sequence[Nearest], status: str, *, ids: bool = False
+) -> Iterator[Block]:
     """Yield the passages near a question; `status` is the status of its answer."""
     yield Heading(3, wording.nearest(status))
-    yield Items(tuple(map(_nearest, nearest)), role=BlockRole.NEAREST)
+    entries = tuple(_nearest(one, with_id=ids) for one in nearest)
+    yield Items(entries, role=BlockRole.NEAREST)
 
 
 def note_blocks(trace: Trace, absent: Sequence[str] = ()) -> Iterator[Notice]:
@@ -110,9 +125,12 @@ def note_blocks(trace: Trace, absent: Sequence[str] = ()) -> Iterator[Notice]:
 def filed_answer(answer: Answer, place: Place, verdict: str = "") -> Iterator[Block]:
     """Yield the blocks of an answer in a file, as `answer_blocks`, with the notes needed.
 
-    Quotations explain most answers; without one, only the notes do.
+    Quotations explain most answers; without one, only the notes do. Ids of passages are left out.
     """
-    yield from answer_blocks(answer, place, verdict)
+    verdict = verdict or wording.verdict(answer)
+    yield from answer_blocks(replace(answer, nearest=()), place, verdict)
+    if answer.nearest:
+        yield from nearest_blocks(answer.nearest, answer.status)
     for told in wording.events(answer.trace, answer.absent):
         if answer.status is Status.NOT_FOUND or told.kind is FactKind.TEXT_OLD:
             yield Notice(told)
@@ -153,9 +171,10 @@ def _link(citation: Citation, place: str) -> PassageLink:
     return PassageLink(name, citation.passage_id, citation.start)
 
 
-def _nearest(one: Nearest) -> Item:
+def _nearest(one: Nearest, *, with_id: bool) -> Item:
     near = PassageLink(one_line(one.label), one.passage_id)
-    return Item((near, Remark(one_line(one.beginning)), Code(one.passage_id)))
+    id_ = (Code(one.passage_id),) if with_id else ()
+    return Item((near, Remark(one_line(one.beginning)), *id_))
 
 
 def _derivation(answer: Answer, derivation: Derivation) -> Iterator[Block]:

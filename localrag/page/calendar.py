@@ -7,7 +7,7 @@ from hashlib import sha256
 from itertools import groupby
 from typing import IO, NamedTuple
 
-from localrag.check.pending import Upcoming
+from localrag.check.types import Upcoming
 from localrag.language import _
 from localrag.search.history import Amendment, amended_by
 from localrag.text.harmless import harmless

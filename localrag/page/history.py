@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 from itertools import groupby
 
-from localrag.check.pending import Upcoming
+from localrag.check.types import Upcoming
 from localrag.corpus.states import DocumentInfo
 from localrag.language import _, colon
 from localrag.page.blocks import Block, Heading, Notice, Quotation, Remark, Sides, Strong, paragraph

@@ -21,6 +21,7 @@ from localrag.page.blocks import (
     Inline,
     Item,
     Items,
+    PassageLink,
     Quotation,
     Remark,
     Strong,
@@ -92,21 +93,22 @@ def write_report(
         file.write(content)
 
 
-def check_blocks(report: CheckReport, *, show_all: bool) -> Iterator[Block]:
+def check_blocks(report: CheckReport, *, show_all: bool, link: bool = False) -> Iterator[Block]:
     """Yield the findings in the order of the text, then their number and the notes.
 
-    `show_all` includes correct statements.
+    `show_all` includes correct statements; `link` adds links to the provisions.
     """
     shown = [one for one in report.findings if show_all or one.verdict is not Verdict.HOLDS]
     if shown:
-        yield Items(tuple(_finding(one, report.kind) for one in shown))
+        yield Items(tuple(_finding(one, report.kind, link=link) for one in shown))
     yield paragraph(Strong(wording.counts(report)))
     for note in wording.notes(report):
         yield paragraph(Remark(note, Tone.DOUBTFUL))
 
 
-def _finding(finding: Finding, kind: str) -> Item:
-    return Item(_head(finding, kind), tuple(finding_blocks(finding)))
+def _finding(finding: Finding, kind: str, *, link: bool) -> Item:
+    provision = (PassageLink(finding.provision, finding.passage_id),) if link else ()
+    return Item((*_head(finding, kind), *provision), tuple(finding_blocks(finding)))
 
 
 def _head(finding: Finding, kind: str) -> tuple[Inline, ...]:

@@ -1,6 +1,7 @@
 """Writes tables for Excel; no cell becomes a formula."""
 
 import csv
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from io import TextIOWrapper
@@ -11,6 +12,7 @@ from localrag.text.harmless import cells, harmless
 
 # Beginnings of formulas, also as Japanese Excel reads them.
 _FORMULA = ("=", "+", "-", "@", "＝", "＋", "－", "＠", "\t", "\r", "|", "%")
+_NUMBER = re.compile(r"[-+]?\d[\d,]*(\.\d+)?%?", re.ASCII)
 # Most characters of a cell; points of a line and of the highest row.
 _LONGEST = 32_767
 _LINE, _HIGHEST = 15, 409
@@ -42,7 +44,8 @@ def _plain(cell: Cell) -> Cell:
     if not isinstance(cell, str):
         return cell
     shown = harmless(cell)
-    return f"'{shown}" if cell.startswith(_FORMULA) else shown
+    is_formula = cell.startswith(_FORMULA) and not _NUMBER.fullmatch(cell)
+    return f"'{shown}" if is_formula else shown
 
 
 def write_xlsx(

@@ -7,7 +7,7 @@ from typing import Annotated
 from pydantic import BeforeValidator, Field
 
 from localrag.check import CheckReport, Finding
-from localrag.check.pending import Upcoming
+from localrag.check.types import Upcoming
 from localrag.check.wording import WORST_FIRST
 from localrag.doors.as_json import Json, Number, Stored, at, filled
 from localrag.doors.as_json.statutes import ChangeJson, OmissionsJson, StateJson
@@ -52,10 +52,25 @@ class FindingJson(Json):
     diff: list[DiffPartJson]
 
 
+class UpcomingJson(Json):
+    """A citation or quotation with other words from a day on; `after` is "" if they are gone."""
+
+    day: str
+    part: str
+    place: PlaceInTextJson
+    said: str
+    provision: str
+    passage_id: str
+    before: str
+    after: str
+    moved_to: str
+
+
 class CheckJson(Json):
     """A text and its findings: the JSON of ``localrag check``.
 
-    `counts` includes every finding; `left_out` counts those missing from `findings`.
+    `counts` includes every finding; `left_out` counts those missing from `findings`. `upcoming`
+    exists only if later texts of the corpus change the text's citations.
     """
 
     name: str
@@ -67,6 +82,7 @@ class CheckJson(Json):
     omissions: OmissionsJson
     findings: list[FindingJson]
     left_out: int
+    upcoming: Annotated[list[UpcomingJson], Field(default=[], exclude_if=lambda all_: not all_)]
 
 
 MOST_LISTED = 1_000
@@ -88,6 +104,7 @@ def check_as_json(report: CheckReport, most: int | None = None) -> CheckJson:
         "omissions": report.omissions,
         "findings": listed,
         "left_out": len(report.findings) - len(listed),
+        "upcoming": report.upcoming[:most],
     }
     return filled(CheckJson, given)
 
@@ -117,20 +134,6 @@ class AmendmentJson(Json):
     before: StateJson | None
     after: StateJson
     changes: list[ChangeJson]
-
-
-class UpcomingJson(Json):
-    """A citation or quotation with other words from a day on; `after` is "" if they are gone."""
-
-    day: str
-    part: str
-    place: PlaceInTextJson
-    said: str
-    provision: str
-    passage_id: str
-    before: str
-    after: str
-    moved_to: str
 
 
 class PendingJson(Json):

@@ -3,6 +3,7 @@
 import sys
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -37,8 +38,11 @@ from localrag.errors import UsageError
 from localrag.language import N_, _
 
 if TYPE_CHECKING:
+    from localrag.answer.types import Answer
     from localrag.check import CheckReport
+    from localrag.corpus.store import CorpusStore
     from localrag.search.provision import LookedUp
+    from localrag.search.types import Query
 
 
 @verb(
@@ -109,6 +113,14 @@ def search(
 
 
 _LINKS = 20
+TextFile = Annotated[
+    Path | None,
+    typer.Option(
+        "--out",
+        metavar="FILE",
+        help="Write it to a new file, a document of Word (.docx) or Markdown (.md).",
+    ),
+]
 
 
 @verb(
@@ -138,14 +150,7 @@ def show(
             help="Print every provision, link and triple, not only the first of each kind.",
         ),
     ] = False,
-    out: Annotated[
-        Path | None,
-        typer.Option(
-            "--out",
-            metavar="FILE",
-            help="Write it to a new file, a document of Word (.docx) or Markdown (.md).",
-        ),
-    ] = None,
+    out: TextFile = None,
     as_json: Json = False,
 ) -> None:
     """A provision: its text, its place (編・章・節), the provisions of orders that implement it,
@@ -506,6 +511,9 @@ def check(
             if len(paths) > 1:
                 say((title(report), "bold"))
             _print_check(report, show_all=show_all)
+            if report.upcoming:
+                of = report.name or _("TEXT")
+                tell(_("The changes: localrag pending {of}").format(of=of))
         if out is not None:
             tell(_("The report is in {path}.").format(path=out))
     if not all(report.holds for report in reports):
@@ -532,13 +540,14 @@ def _print_check(report: "CheckReport", *, show_all: bool) -> None:
         "localrag ask 渡し舟を運航してはならない水位の基準は何か。",
         "localrag ask 'When was the Fennimore refractor finished?'",
         "localrag ask 敷金 返還 いつ",
+        "localrag ask 敷金 返還 いつ --out 敷金.docx",
         "localrag ask - --json < question.txt",
         "localrag ask --after 渡し舟を運航してはならない水位の基準は何か。 その罰則は",
         "localrag --set chat.model=qwen3-8b ask 渡し守になるには何が要るか。",
         "localrag ask --method statute-lexical --option 三年以上操縦に従事した経験 "
         "--option 十年以上操縦に従事した経験 渡し守の資格として正しいものはどれか。",
     ],
-    exit_codes=(0, 2, 3, 5, 8),
+    exit_codes=(0, 2, 3, 5, 7, 8),
 )
 def ask(
     context: typer.Context,
@@ -554,6 +563,7 @@ def ask(
     explain: Annotated[
         bool, typer.Option("--explain", help="Show how the evidence was found.")
     ] = False,
+    out: TextFile = None,
     as_json: Json = False,
 ) -> None:
     """Without a model, the answer quotes the closest sentences and provisions, word for word. Check
@@ -574,6 +584,10 @@ def ask(
     from localrag.doors.cli.terminal import shown_draft
     from localrag.page.answer import answer_blocks, label, note_blocks, read_as
 
+    if out is not None:
+        from localrag.page.files import TEXTS, require_ending
+
+        require_ending(out, TEXTS)
     call = replace(call, model=not no_model)
     session: Session = context.obj.with_settings(call.settings())
     session = switched(session, lexical, dense, rerank).with_settings({"method.name": method})
@@ -585,11 +599,13 @@ def ask(
         asked = call.as_query(opened.store)
         with shown_draft(answerer.model) as draft:
             reply = opened.ask(asked, draft)
+        if out is not None:
+            _write_answer(out, opened.store, asked, reply)
     if as_json:
         from localrag.doors.as_json.found import answer_as_json
 
         emit(answer_as_json(asked, reply))
-    else:
+    elif out is None:
         if explain:
             from localrag.corpus.inference.placement import placement_facts
 
@@ -605,3 +621,14 @@ def ask(
         render.print_blocks(note_blocks(reply.trace, reply.absent))
     if reply.absent or reply.status not in (Status.SUPPORTED, Status.QUOTED):
         raise typer.Exit(3)
+
+
+def _write_answer(out: Path, store: "CorpusStore", asked: "Query", reply: "Answer") -> None:
+    from localrag.methods.catalogue import labelled
+    from localrag.page.answer import filed_answer, question_blocks
+    from localrag.page.files import write_blocks
+    from localrag.page.provision import place
+
+    question = question_blocks(asked.text, labelled(asked.options), reply.read_as)
+    write_blocks(out, [*question, *filed_answer(reply, partial(place, store))])
+    tell(_("written: {path}").format(path=out))

@@ -31,6 +31,7 @@ from localrag.doors.as_json.found import CorpusJson
 from localrag.doors.calls import AskCall, Call
 from localrag.doors.serve.reader import Checks, Reader, is_long_check, key_of
 from localrag.doors.serve.work import (
+    FileCheckCall,
     Refusal,
     ToldJson,
     answered,
@@ -225,13 +226,13 @@ class Desk:
         # The result holds while corpus and day stay the same.
         asked = sha256(repr(call).encode(errors="surrogatepass")).digest()
         key = (name, asked, code, opened_from(place), _written(place))
-        # Each question is answered again: a journal must record it.
-        is_remembered = not isinstance(call, AskCall)
+        # Each question is answered again: a journal must record it. A file is there once.
+        is_remembered = not isinstance(call, AskCall | FileCheckCall)
         if is_remembered and (known := self._remembered.get(key)):
             return known
         result: bytes | Refusal
         if is_long_check(call):
-            result = await self._checks.carry_out(call, code, holder)
+            result = await self._checks.carry_out(name, call, code, holder)
         else:
             work = _carry_out if self._processes else self._here.carry_out
             result = await self._look_up(partial(work, name, call, code))

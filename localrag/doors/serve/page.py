@@ -6,17 +6,21 @@ browser loads nothing from elsewhere. Each answer has its own address.
 
 import asyncio
 import json
+import re
 import secrets
+from base64 import b64decode
 from collections import OrderedDict
 from collections.abc import AsyncIterator, Callable, Coroutine, Mapping
 from dataclasses import dataclass
 from functools import cache, wraps
-from pathlib import Path
+from pathlib import Path, PurePosixPath
+from tempfile import TemporaryDirectory
 from typing import Any
 from urllib.parse import parse_qsl, quote, urlencode
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from pydantic import ValidationError
+from starlette.datastructures import UploadFile
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import (
@@ -30,20 +34,34 @@ from starlette.routing import Route
 
 from localrag import language
 from localrag.answer.prompts import language_of
-from localrag.doors.calls import AskCall, ShowCall, problems
+from localrag.doors.calls import MOST_BEFORE, AskCall, Call, CheckCall, ShowCall, problems
 from localrag.doors.serve.desk import Refused
 from localrag.doors.serve.entrance import COOKIE, Refusing, note_of
 from localrag.doors.serve.guarding import GuardedDesk, begun
 from localrag.doors.serve.holders import Holder, usual_for
-from localrag.doors.serve.work import BESIDE, Refusal
-from localrag.language import LANGUAGES, _
-from localrag.text.harmless import harmless
+from localrag.doors.serve.work import BESIDE, CHECKED, FILED, FileCall, FileCheckCall, Refusal
+from localrag.language import LANGUAGES, N_, _
+from localrag.text.harmless import harmless, one_line
 
 _TEMPLATES = Path(__file__).with_name("templates")
 _LANGUAGE = "localrag-language"
 _YEAR = 365 * 24 * 3600
 # Kept answers.
 _KEPT = 200
+VIEWS = {
+    "": N_("Text and references"),
+    "affected": N_("What depends on it"),
+    "history": N_("History"),
+    "pending": N_("Amendments to come"),
+}
+"""The views of a provision on the page."""
+_OF_VIEW = ("at", "corpus", "as_of", "view")
+# Several laws in one field.
+_APART = re.compile("[、,，;；\n]")
+_MEDIA = {
+    ".md": "text/markdown; charset=utf-8",
+    ".docx": "application/vnd.openxmlformats-officedocument.wordprocessingml.document",
+}
 # Fields of a form, and seconds until a page shows that it waits.
 _FIELDS, _SHORT = 10, 1.0
 _CUT = "<!-- answer -->"
@@ -53,17 +71,21 @@ Handler = Callable[[Request], Coroutine[Any, Any, Response]]
 
 @dataclass
 class Kept:
-    """A question of the page, with its answer once it is there.
+    """A question of the page, with its answer once it is there, or a checked text.
 
     Attributes:
         holder: the client; nobody else may see it.
-        call: the question.
-        html: the answer.
+        call: the question; of a checked text its corpus and day.
+        html: the answer, or the findings.
+        answer: as conversations keep it.
+        title: of a checked text.
     """
 
     holder: Holder
-    call: AskCall
+    call: Call
     html: str | None = None
+    answer: str = ""
+    title: str = ""
 
 
 class Shelf:
@@ -80,10 +102,10 @@ class Shelf:
             self._kept.popitem(last=False)
         return name
 
-    def get(self, name: str, holder: Holder) -> Kept:
-        """Find a question of a holder; raises HTTPException if there is no such question."""
+    def get(self, name: str, holder: Holder, kind: type[Call] = AskCall) -> Kept:
+        """Find what a holder kept with a call of this kind; raises HTTPException if nothing is."""
         kept = self._kept.get(name)
-        if kept is None or kept.holder != holder:
+        if kept is None or kept.holder != holder or type(kept.call) is not kind:
             raise HTTPException(404)
         return kept
 
@@ -153,6 +175,13 @@ def _text(request: Request, template: str, **values: Any) -> str:
         "corpora": desk.corpora(holder),
         "corpus": usual_for(desk.desk, holder),
         "question": "",
+        "law": "",
+        "as_of": request.query_params.get("as_of", ""),
+        "file": "",
+        "checked": None,
+        "views": VIEWS,
+        "view": request.query_params.get("view", ""),
+        "at": request.query_params.get("at", ""),
         "answer": None,
         "beside": None,
         "refusal": None,
@@ -173,7 +202,7 @@ def _linker(request: Request) -> Callable[..., str]:
     path = "/" + quote(request.scope["path"].lstrip("/"), errors="replace")
 
     def link(**changed: str) -> str:
-        now = {name: request.query_params.get(name, "") for name in ("at", "corpus")}
+        now = {name: request.query_params.get(name, "") for name in _OF_VIEW}
         wanted = {name: value for name, value in {**now, **changed}.items() if value}
         return f"{path}?{urlencode(wanted, errors='replace')}"
 
@@ -190,16 +219,19 @@ async def _provision(request: Request) -> Response:
     return _shown(request, "read.html", **await _beside(request))
 
 
-async def _beside(request: Request, corpus: str = "") -> Mapping[str, Any]:
-    """The provision in view, or the reason for its absence."""
-    at, corpus = request.query_params.get("at", ""), request.query_params.get("corpus", corpus)
+async def _beside(request: Request, of: Call | None = None) -> Mapping[str, Any]:
+    """The provision in view, or the reason for its absence; `of` is the call of the page."""
+    asked = request.query_params
+    at, corpus = asked.get("at", ""), asked.get("corpus", of.corpus if of else "")
     if not at:
         return {}
     desk: GuardedDesk = request.app.state.desk
     named = {"corpus": corpus} if corpus else {}
     try:
-        call = ShowCall.of(corpus=corpus, citation=at)
-        found = json.loads(await desk.look_up(request, BESIDE, call))
+        day = asked.get("as_of") or (of.as_of if of else None)
+        call = ShowCall.of(corpus=corpus, citation=at, as_of=day)
+        view = BESIDE.get(asked.get("view", ""), BESIDE[""])
+        found = json.loads(await desk.look_up(request, view, call))
         return {**named, "beside": found}
     except Refused as refused:
         return {**named, "refusal": refused.refusal}
@@ -214,12 +246,22 @@ async def _ask(request: Request) -> Response:
     question = form.get("question", "").strip()
     if not question:
         return RedirectResponse("/", 303)
+    shelf: Shelf = request.app.state.shelf
+    before: tuple[str, ...] = ()
+    if earlier := form.get("after"):
+        asked: Any = shelf.get(earlier, note_of(request).holder).call
+        before = (*asked.after, asked.question)[-MOST_BEFORE:]
     call = AskCall.of(
-        question=question, corpus=form.get("corpus", ""), model="without-model" not in form
+        question=question,
+        corpus=form.get("corpus", ""),
+        law=[law.strip() for law in _APART.split(form.get("law", "")) if law.strip()],
+        as_of=form.get("as_of") or None,
+        after=before,
+        model="without-model" not in form,
     )
     # The corpus is fixed now, for all later pages.
     call = request.app.state.desk.allowed(request, call)
-    name = request.app.state.shelf.put(Kept(note_of(request).holder, call))
+    name = shelf.put(Kept(note_of(request).holder, call))
     return RedirectResponse(f"/answers/{name}#answer", 303)
 
 
@@ -235,25 +277,111 @@ async def _answer(request: Request) -> Response:
             return StreamingResponse(
                 _awaited(request, kept, answering, language.in_use()), media_type="text/html"
             )
-    beside = await _beside(request, kept.call.corpus)
-    return _shown(request, "read.html", **{**_of(kept), **beside})
+    beside = await _beside(request, kept.call)
+    return _shown(request, "read.html", **{**_of(request, kept), **beside})
 
 
 async def _answered(request: Request, kept: Kept) -> None:
     desk: GuardedDesk = request.app.state.desk
-    kept.html = (await desk.ask(request, kept.call))["html"]
+    assert isinstance(kept.call, AskCall)
+    told = await desk.ask(request, kept.call)
+    kept.html, kept.answer = told["html"], told["kept"]
 
 
-def _of(kept: Kept) -> dict[str, Any]:
+def _of(request: Request, kept: Kept) -> dict[str, Any]:
     call = kept.call
-    return {"question": call.question, "answer": kept.html, "corpus": call.corpus}
+    assert isinstance(call, AskCall)
+    return {
+        "question": call.question,
+        "answer": kept.html,
+        "corpus": call.corpus,
+        "law": "、".join(call.law),
+        "as_of": _iso(call),
+        "file": request.path_params["name"],
+    }
+
+
+def _iso(call: Call) -> str:
+    return call.as_of.isoformat() if call.as_of else ""
+
+
+@_spoken
+async def _file(request: Request) -> Response:
+    """The file of an answer, once the answer is there."""
+    ending = f".{request.path_params['ending']}"
+    kept = request.app.state.shelf.get(request.path_params["name"], note_of(request).holder)
+    if ending not in _MEDIA or not kept.answer:
+        raise HTTPException(404)
+    assert isinstance(kept.call, AskCall)
+    desk: GuardedDesk = request.app.state.desk
+    call = FileCall(
+        corpus=kept.call.corpus,
+        as_of=kept.call.as_of,
+        question=kept.call.question,
+        kept=kept.answer,
+        ending=ending,
+    )
+    content = b64decode(json.loads(await desk.look_up(request, FILED, call)))
+    headers = {"content-disposition": f'attachment; filename="answer{ending}"'}
+    return Response(content, media_type=_MEDIA[ending], headers=headers)
+
+
+@_spoken
+async def _check(request: Request) -> Response:
+    """Show the form for a text; check one, and redirect to its findings."""
+    if request.method != "POST":
+        return _shown(request, "check.html", **await _beside(request))
+    desk: GuardedDesk = request.app.state.desk
+    async with request.form(max_files=1, max_fields=_FIELDS) as form:
+        given = {name: value for name, value in form.items() if isinstance(value, str)}
+        fields = {"corpus": given.get("corpus", ""), "as_of": given.get("as_of") or None}
+        of = desk.allowed(request, Call.of(**fields))
+        upload, text = form.get("file"), given.get("text", "")
+        if isinstance(upload, UploadFile) and upload.filename:
+            title = one_line(PurePosixPath(upload.filename.replace("\\", "/")).name)
+            html = await _of_file(request, of, title, await upload.read())
+        elif text.strip():
+            title, call = _("The given text"), CheckCall.of(**fields, text=text)
+            html = json.loads(await desk.look_up(request, CHECKED, call))
+        else:
+            return RedirectResponse("/checks", 303)
+    kept = Kept(note_of(request).holder, of, html, title=title)
+    return RedirectResponse(f"/checks/{request.app.state.shelf.put(kept)}#checked", 303)
+
+
+async def _of_file(request: Request, of: Call, title: str, content: bytes) -> str:
+    """The findings of a file, kept on disk for the time of the check alone."""
+    desk: GuardedDesk = request.app.state.desk
+    with TemporaryDirectory() as folder:
+        # Words of clients name no file here; the ending decides how to read it.
+        path = Path(folder) / f"text{_ending(title)}"
+        path.write_bytes(content)
+        call = FileCheckCall(corpus=of.corpus, as_of=of.as_of, path=str(path))
+        html: str = json.loads(await desk.look_up(request, CHECKED, call))
+        return html
+
+
+def _ending(name: str) -> str:
+    """The ending of a file name, ".txt" unless it is a few plain letters."""
+    ending = PurePosixPath(name).suffix.lower()
+    return ending if re.fullmatch(r"\.[a-z0-9]{1,8}", ending) else ".txt"
+
+
+@_spoken
+async def _findings(request: Request) -> Response:
+    shelf: Shelf = request.app.state.shelf
+    kept = shelf.get(request.path_params["name"], note_of(request).holder, Call)
+    request.app.state.desk.allowed(request, kept.call)
+    shown = {"checked": kept.html, "title": kept.title, "corpus": kept.call.corpus}
+    shown |= {"as_of": _iso(kept.call)}
+    return _shown(request, "check.html", **{**shown, **await _beside(request, kept.call)})
 
 
 async def _awaited(
     request: Request, kept: Kept, answering: "asyncio.Future[None]", code: str
 ) -> AsyncIterator[str]:
     """The page of a slow answer: its head, then the rest."""
-    values = _of(kept)
+    values = _of(request, kept)
 
     def part(number: int, **more: Any) -> str:
         with language.using(code):
@@ -321,6 +449,9 @@ ROUTES = (
     Route("/provision", _provision),
     Route("/answers", _ask, methods=["POST"]),
     Route("/answers/{name}", _answer),
+    Route("/answers/{name}/answer.{ending}", _file),
+    Route("/checks", _check, methods=["GET", "POST"]),
+    Route("/checks/{name}", _findings),
     Route("/sign-in", _sign_in, methods=["GET", "POST"]),
     Route("/sign-out", _sign_out, methods=["POST"]),
     Route("/style.css", _style),

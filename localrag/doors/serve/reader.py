@@ -13,7 +13,7 @@ from datetime import date
 
 from localrag import language
 from localrag.doors.calls import Call, CheckCall
-from localrag.doors.serve.work import EVERY, Refusal
+from localrag.doors.serve.work import EVERY, FileCheckCall, Refusal
 from localrag.doors.session import Corpus, Session
 from localrag.errors import LocalragError
 from localrag.text.harmless import json_text
@@ -77,7 +77,9 @@ _NICE = 10
 
 def is_long_check(call: Call) -> bool:
     """Whether the check of a text takes longer than a search."""
-    return isinstance(call, CheckCall) and len(call.text) > _LONG
+    return isinstance(call, FileCheckCall) or (
+        isinstance(call, CheckCall) and len(call.text) > _LONG
+    )
 
 
 class Checks:
@@ -100,11 +102,12 @@ class Checks:
             pool.shutdown()
         self._idle.clear()
 
-    async def carry_out(self, call: Call, code: str, holder: str) -> bytes | Refusal:
+    async def carry_out(self, name: str, call: Call, code: str, holder: str) -> bytes | Refusal:
         """Check a text; cancelling the task kills the process.
 
         Args:
-            call: a `CheckCall`.
+            name: name of the work.
+            call: a `CheckCall` or `FileCheckCall`.
             code: language of messages.
             holder: name of the client; its texts are checked one at a time.
 
@@ -116,16 +119,18 @@ class Checks:
         """
         async with self._turns[holder]:
             try:
-                return await self._check(call, code)
+                return await self._check(name, call, code)
             except BrokenProcessPool:
-                return await self._check(call, code)
+                return await self._check(name, call, code)
 
-    async def _check(self, call: Call, code: str) -> bytes | Refusal:
+    async def _check(self, name: str, call: Call, code: str) -> bytes | Refusal:
         loop = asyncio.get_running_loop()
         async with self._at_once:
             pool = self._idle.pop() if self._idle else _opened()
             try:
-                result = await loop.run_in_executor(pool, _check_here, self._session, call, code)
+                result = await loop.run_in_executor(
+                    pool, _check_here, self._session, name, call, code
+                )
             except BaseException:
                 # Nobody waits for the result.
                 pool.kill()
@@ -145,9 +150,9 @@ _kept: list[tuple[Session, Reader]] = []
 """The reader of a process for checks, with its session."""
 
 
-def _check_here(session: Session, call: Call, code: str) -> bytes | Refusal:
+def _check_here(session: Session, name: str, call: Call, code: str) -> bytes | Refusal:
     if not _kept or _kept[0][0] != session:
         for _, reader in _kept:
             reader.close()
         _kept[:] = [(session, Reader(session))]
-    return _kept[0][1].carry_out("check", call, code)
+    return _kept[0][1].carry_out(name, call, code)

@@ -4,11 +4,13 @@ Clients call `WORK` by name; `localrag.doors.calls` declares the fields.
 """
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from base64 import b64encode
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass
 from functools import partial
-from pathlib import PurePath
+from io import BytesIO
+from pathlib import Path, PurePath
 from typing import Any
 from urllib.parse import urlencode
 
@@ -58,16 +60,23 @@ from localrag.doors.calls import (
 from localrag.doors.session import Corpus, Session
 from localrag.errors import LocalragError, ModelUnusable
 from localrag.methods.answering import answering_method
+from localrag.ops.conversations.store import answer_as_kept, kept_answer
+from localrag.page.affected import affected_blocks
 from localrag.page.answer import (
     answer_blocks,
     filed_answer,
     label,
     note_blocks,
+    question_blocks,
     read_as,
 )
+from localrag.page.blocks import Block, Heading
+from localrag.page.files import into, require_package
+from localrag.page.history import amendment_blocks, history_blocks
 from localrag.page.html import fragment
 from localrag.page.markdown import markdown
 from localrag.page.provision import left_out, looked_up_blocks, place
+from localrag.page.report import check_blocks
 from localrag.search.finding import resolve
 from localrag.search.provision import LookedUp
 from localrag_indexes.errors import IndexingError
@@ -133,11 +142,12 @@ def _check(corpus: Corpus, call: CheckCall) -> CheckJson:
 
 
 class ToldJson(TypedDict):
-    """An answer as JSON, as Markdown, and as HTML for the page."""
+    """An answer as JSON, as Markdown, as HTML for the page, and as conversations keep it."""
 
     answer: AnswerJson
     markdown: str
     html: str
+    kept: str
 
 
 def answered(corpus: Corpus, call: AskCall, watch: Watch = UNWATCHED) -> ToldJson:
@@ -153,21 +163,73 @@ def answered(corpus: Corpus, call: AskCall, watch: Watch = UNWATCHED) -> ToldJso
     return {
         "answer": answer_as_json(query, answer),
         "markdown": shown.strip(),
-        "html": fragment(blocks, partial(address, call.corpus)),
+        "html": fragment(blocks, partial(address, call)),
+        "kept": answer_as_kept(answer),
     }
 
 
-def address(corpus: str, passage_id: str) -> str:
-    """The address of a passage beside the page in view."""
-    wanted = {"at": passage_id, **({"corpus": corpus} if corpus else {})}
-    return f"?{urlencode(wanted, errors='replace')}#beside"
+def address(call: Call, passage_id: str) -> str:
+    """The address of a passage beside the page in view, in the corpus and on the day of a call."""
+    day = call.as_of.isoformat() if call.as_of else ""
+    wanted = {"at": passage_id, "corpus": call.corpus, "as_of": day}
+    given = {name: value for name, value in wanted.items() if value}
+    return f"?{urlencode(given, errors='replace')}#beside"
 
 
 def _beside(corpus: Corpus, call: ShowCall) -> str:
     found = _looked_up(corpus, call)
-    blocks = [*looked_up_blocks(found), *left_out(found)]
-    at = partial(address, call.corpus)
-    return fragment(blocks, at, shift=1, first_id="read", entries=_LINKS)
+    return _aside([*looked_up_blocks(found), *left_out(found)], call)
+
+
+def _affected_beside(corpus: Corpus, call: ShowCall) -> str:
+    return _aside(affected_blocks(corpus.affected(call.citation)), call)
+
+
+def _history_beside(corpus: Corpus, call: ShowCall) -> str:
+    return _aside(history_blocks(corpus.history(call.citation)), call)
+
+
+def _pending_beside(corpus: Corpus, call: ShowCall) -> str:
+    """The amendments to come of the law of a provision."""
+    law = corpus.affected(call.citation).place.document_id
+    title = Heading(1, corpus.store.document(law).title)
+    return _aside([title, *amendment_blocks(corpus.pending(law=law))], call)
+
+
+def _aside(blocks: Iterable[Block], call: ShowCall) -> str:
+    return fragment(blocks, partial(address, call), shift=1, first_id="read", entries=_LINKS)
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class FileCheckCall(Call):
+    """Check a file of this machine; no client names one."""
+
+    path: str
+
+
+def _checked(corpus: Corpus, call: CheckCall | FileCheckCall) -> str:
+    source = call.text if isinstance(call, CheckCall) else Path(call.path)
+    blocks = check_blocks(corpus.check(source), show_all=True, link=True)
+    return fragment(blocks, partial(address, call), shift=1)
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class FileCall(Call):
+    """Write an answer as a file; `kept` is the answer as conversations keep it."""
+
+    question: str
+    kept: str
+    ending: str
+
+
+def _filed(corpus: Corpus, call: FileCall) -> str:
+    """The bytes of the file in Base64."""
+    answer, path = kept_answer(call.kept), Path(f"answer{call.ending}")
+    require_package(path)
+    shown = filed_answer(answer, partial(place, corpus.store))
+    file = BytesIO()
+    into(file, path, [*question_blocks(call.question, (), answer.read_as), *shown])
+    return b64encode(file.getvalue()).decode()
 
 
 def _ask(corpus: Corpus, call: AskCall) -> AnswerJson:
@@ -187,13 +249,25 @@ WORK: Mapping[str, Work] = {
 }
 """Every call by its name: a tool of `mcp`, a route of `serve`."""
 
-TOLD, BESIDE = "told", "beside"
-"""The names of a question, and of a provision, for people."""
+TOLD, CHECKED, FILED = "told", "checked", "filed"
+"""The names of a question, a checked text, and the file of an answer, for people."""
+BESIDE: Mapping[str, str] = {
+    "": "beside",
+    "affected": "affected-beside",
+    "history": "history-beside",
+    "pending": "pending-beside",
+}
+"""The names of the views of a provision."""
 
 EVERY: Mapping[str, Work] = {
     **WORK,
     TOLD: Work(AskCall, ToldJson, answered),
-    BESIDE: Work(ShowCall, str, _beside),
+    CHECKED: Work(Call, str, _checked),
+    FILED: Work(FileCall, str, _filed),
+    BESIDE[""]: Work(ShowCall, str, _beside),
+    BESIDE["affected"]: Work(ShowCall, str, _affected_beside),
+    BESIDE["history"]: Work(ShowCall, str, _history_beside),
+    BESIDE["pending"]: Work(ShowCall, str, _pending_beside),
 }
 """Every kind of work, those too that no client calls by its name."""
 

@@ -4,7 +4,7 @@ import csv
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import islice
+from itertools import islice, zip_longest
 from typing import IO, TYPE_CHECKING, Any, NamedTuple
 
 from localrag.corpus.readers.bounds import numbered_lines
@@ -18,8 +18,15 @@ from localrag_indexes.analysis.normalize import without_blanks
 if TYPE_CHECKING:
     import _csv
 
-Record = tuple[int, Mapping[str, Any], InputError | None]
-"""The first line of a row, its readable fields by name, and its error."""
+
+class Record(NamedTuple):
+    """A row: its first line, its readable fields by name, its error, and all its cells."""
+
+    line: int
+    fields: Mapping[str, Any]
+    problem: InputError | None = None
+    cells: tuple[str | int | float, ...] = ()
+
 
 LIMITS = Limits(line_bytes=1_000_000, unpacked_bytes=1 << 62)
 """Of one row; a table may be as long as it likes."""
@@ -74,12 +81,14 @@ class TableHeader:
         labels: the label of each option; "" without one.
         heading: of the question column, as written.
         bare: whether the option columns have only labels as headings.
+        names: of all columns, as written; "" without one.
     """
 
     fields: tuple[str, ...]
     labels: tuple[str, ...]
     heading: str
     bare: bool = False
+    names: tuple[str, ...] = ()
 
     @classmethod
     def read(cls, names: Sequence[str]) -> "TableHeader | None":
@@ -109,13 +118,14 @@ class TableHeader:
         question = fields.index("question")
         heading = " ".join(names[question].split())
         if "options" in fields or _OPTION in fields:
-            return cls(tuple(fields), tuple(map(_label, names)), heading)
+            return cls(tuple(fields), tuple(map(_label, names)), heading, names=tuple(names))
         bare = _headed_by_labels(names, question)
         return cls(
             tuple(_OPTION if n in bare else field for n, field in enumerate(fields)),
             tuple(field if n in bare else "" for n, field in enumerate(fields)),
             heading,
             bool(bare),
+            tuple(names),
         )
 
     def labelled(self, names: Sequence[str]) -> "TableHeader | None":
@@ -131,7 +141,8 @@ class TableHeader:
             return None
         if max(map(len, given)) > _LONGEST_LABEL or len(labels) < self.width:
             return None
-        return replace(self, labels=tuple(labels))
+        both = (label or name for label, name in zip_longest(labels, self.names, fillvalue=""))
+        return replace(self, labels=tuple(labels), names=tuple(both))
 
     def judged_by(self, rows: Sequence[Sequence[str]]) -> "TableHeader":
         """Drop bare option columns if the rows below hold no options.
@@ -368,7 +379,7 @@ def csv_records(stream: IO[bytes], layout: CsvLayout) -> Iterator[Record]:
                     line=begin,
                     most=csv.field_size_limit(),
                 ) from error
-            yield (
+            yield Record(
                 begin,
                 {},
                 InputError(
@@ -384,7 +395,8 @@ def csv_records(stream: IO[bytes], layout: CsvLayout) -> Iterator[Record]:
         else:
             # Excel also writes commas of empty rows.
             if any(fields):
-                yield begin, header.record(fields), _too_many(header, fields)
+                wrong = _too_many(header, fields)
+                yield Record(begin, header.record(fields), wrong, tuple(fields))
         begin = layout.line + reader.line_num + 1
 
 

@@ -172,7 +172,7 @@ def run(
                             work.ask(answers, concurrency, refused)
                     written.put_in_order(folder.aside)
                     if folder.document is not None:
-                        folder.document.write(written, workspace, corpus)
+                        folder.document.write(written, checked, workspace, corpus)
                 except BaseException:
                     on_event(work.stopped())
                     raise

@@ -76,19 +76,21 @@ class QuestionTable:
     _aside: Path | None = None
     _sheet: workbook.BookSheet | None = None
     _layout: CsvLayout | None = None
+    _widest: int = 0
 
     def rows(self) -> Iterator[Row]:
         """Yield every row from the beginning, unreadable ones too; raises `InputError`."""
-        for number, (line, record, wrong) in enumerate(self._records(), 1):
+        for number, (line, record, wrong, cells) in enumerate(self._records(), 1):
+            self._widest = max(self._widest, len(cells))
             try:
                 if wrong:
                     raise wrong
                 if len(self.unused) < _UNUSED:
                     self.unused.update(name for name in record if name not in FIELDS)
-                yield _question(number, line, record, self._heading)
+                yield _question(number, line, record, self._heading, cells)
             except LocalragError as problem:
                 id_, question = _readable(_id, record), _readable(_text, record)
-                yield UnreadableRow(number, line, problem, id_, question)
+                yield UnreadableRow(number, line, problem, id_, question, cells)
 
     def _records(self) -> Iterator[Record]:
         self._stream.seek(0)
@@ -138,6 +140,17 @@ class QuestionTable:
         """The heading of the question column; "" in JSON Lines."""
         read = self._sheet or self._layout
         return read.header.heading if read else ""
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The names of all columns once the rows were read; () in JSON Lines."""
+        read = self._sheet or self._layout
+        if read is None:
+            return ()
+        names = [name.strip() for name in read.header.names]
+        while names and not names[-1]:
+            names.pop()
+        return (*names, *[""] * (self._widest - len(names)))
 
     def close(self) -> None:
         """Free temporary files; the stream belongs to the caller."""
@@ -283,7 +296,13 @@ def _digest_of(row: Row) -> int:
     return digest(row.id, row.query)
 
 
-def _question(row: int, line: int, record: Mapping[str, Any], heading: str) -> QuestionRow:
+def _question(
+    row: int,
+    line: int,
+    record: Mapping[str, Any],
+    heading: str,
+    cells: tuple[str | int | float, ...],
+) -> QuestionRow:
     """Make the question of a row; raises InputError, UsageError."""
     filters = Filters(documents=_documents(record), where=_where(record))
     options = read_options(record.get("options"))
@@ -292,7 +311,7 @@ def _question(row: int, line: int, record: Mapping[str, Any], heading: str) -> Q
     labels_said = (*chain.from_iterable(filters.where), *options.labels)
     _check_unicode(query.text, id_, *query.options, *filters.documents, *labels_said)
     check_query(query)
-    return QuestionRow(row, line, id_, query, options.labels)
+    return QuestionRow(row, line, id_, query, options.labels, cells)
 
 
 def _readable(read: Callable[[Mapping[str, Any]], str], record: Mapping[str, Any]) -> str:
@@ -374,9 +393,9 @@ def _json_records(stream: IO[bytes]) -> Iterator[Record]:
     """Yield the object of every line, without blank lines."""
     for number, line in numbered_lines(stream, LIMITS):
         if line is None:
-            yield number, {}, too_long(number)
+            yield Record(number, {}, too_long(number))
         elif line.strip():
             try:
-                yield number, json_object(line), None
+                yield Record(number, json_object(line))
             except InputError as problem:
-                yield number, {}, problem
+                yield Record(number, {}, problem)

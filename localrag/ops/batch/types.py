@@ -26,6 +26,7 @@ class QuestionRow:
         row: its number from 1, without blank lines.
         line: its first line in the file, from 1.
         labels: of the options, from the file; () for a, b, c …
+        cells: of its row in the table; () in JSON Lines.
     """
 
     row: int
@@ -33,6 +34,7 @@ class QuestionRow:
     id: str
     query: Query
     labels: tuple[str, ...] = ()
+    cells: tuple[str | int | float, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +46,7 @@ class UnreadableRow:
     problem: LocalragError
     id: str = ""
     question: str = ""
+    cells: tuple[str | int | float, ...] = ()
 
 
 Row = QuestionRow | UnreadableRow

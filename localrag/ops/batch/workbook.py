@@ -56,9 +56,10 @@ class BookSheet:
         """Yield the rows with content, each with its number in the sheet."""
         self._rows.seek(0)
         for line in self._rows:
-            number, record, problem = json.loads(line)
+            number, record, problem, cells = json.loads(line)
             cause, cure, fields = problem or ("", "", {})
-            yield number, record, InputError(cause, cure, **fields) if problem else None
+            wrong = InputError(cause, cure, **fields) if problem else None
+            yield Record(number, record, wrong, tuple(cells))
 
 
 def unpack(stream: IO[bytes], name: str, aside: Path | None = None) -> BookSheet:
@@ -112,7 +113,8 @@ def _header(sheet: Any) -> tuple[int, TableHeader] | None:
     return find_header((number, list(map(_text, cells))) for number, cells in first)
 
 
-_Entry = tuple[int, dict[str, Any], tuple[str, str, dict[str, object]] | None]
+_Problem = tuple[str, str, dict[str, object]]
+_Entry = tuple[int, dict[str, Any], _Problem | None, list[str | int | float]]
 
 
 def _rows(
@@ -146,9 +148,22 @@ def _rows(
         if wrong:
             cause, cure = wrong[1:]
             fields = {"cell": wrong[0].coordinate, "sheet": sheet.title, "error": wrong[0].value}
-            yield number, record, (cause, cure, fields)
+            yield number, record, (cause, cure, fields), _kept(cells, texts)
         elif record:
-            yield number, record, None
+            yield number, record, None, _kept(cells, texts)
+
+
+def _kept(cells: "Sequence[Cell]", texts: Sequence[str]) -> list[str | int | float]:
+    """The cells of a row for the table of answers: numbers stay numbers."""
+    kept: list[str | int | float] = list(texts)
+    for place, cell in enumerate(cells):
+        value = cell.value
+        is_number = isinstance(value, int | float) and not isinstance(value, bool)
+        if is_number and "%" not in cell.number_format:
+            kept[place] = value
+    while kept and kept[-1] == "":
+        kept.pop()
+    return kept
 
 
 def _wrong(

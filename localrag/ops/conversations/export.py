@@ -12,8 +12,8 @@ from localrag.language import N_, _
 from localrag.methods.catalogue import labelled
 from localrag.ops.conversations.store import Conversations
 from localrag.ops.conversations.types import Conversation, Turn, TurnState
-from localrag.page.answer import filed_answer, nearest_blocks, read_as
-from localrag.page.blocks import Block, Heading, Quotation, Strong, items, paragraph
+from localrag.page.answer import filed_answer, nearest_blocks, question_blocks
+from localrag.page.blocks import Block, Heading, Strong, items, paragraph
 from localrag.page.files import write_blocks
 from localrag.page.provision import Places, places
 from localrag.text.harmless import one_line
@@ -41,11 +41,7 @@ def conversation_blocks(
 
 
 def _turn(turn: Turn, locate: Places) -> Iterator[Block]:
-    yield Quotation(turn.query.text)
-    if turn.read_as != turn.query.text:
-        yield read_as(turn.read_as)
-    if turn.query.options:
-        yield items(f"{label}: {option}" for label, option in labelled(turn.query.options))
+    yield from question_blocks(turn.query.text, labelled(turn.query.options), turn.read_as)
     made_with = [
         turn.corpus,
         turn.method or _("default reader"),

@@ -83,3 +83,19 @@ def test_the_command_line_lists_both_and_writes_a_calendar(
     assert "SUMMARY:渡し舟法" in unfolded
     assert cli("pending", "--as-of", "2022-01-01").code == 3
     assert cli("pending", *day, str(memo), str(memo)).code == 2
+
+
+def test_check_tells_that_citations_change(corpus: Any, cli: Any, tmp_path: Path) -> None:
+    memo = tmp_path / "memo.md"
+    memo.write_text(MEMO, encoding="utf-8")
+    day = ("--as-of", "2019-01-01")
+    told = cli("check", *day, str(memo))
+    assert "From 2020-04-01 on, 5 citations and quotations have other words." in told.out
+    assert "localrag pending memo.md" in told.err
+    as_json = cli("check", *day, str(memo), "--json").json
+    assert as_json["upcoming"] == cli("pending", *day, str(memo), "--json").json["upcoming"]
+    report = tmp_path / "report.md"
+    cli("check", *day, str(memo), "--out", str(report))
+    assert "From 2020-04-01 on" in report.read_text("utf-8")
+    for later, text in (("2022-01-01", str(memo)), ("2019-01-01", "渡し舟法第1条は変わらない。")):
+        assert "upcoming" not in cli("check", "--as-of", later, text, "--json").json

@@ -322,6 +322,24 @@ def test_ask_prints_numbered_quotations(cli: Cli, sample: Path) -> None:
     assert near.count("\n") == 5, "a line each"
 
 
+def test_ask_writes_to_a_file(cli: Cli, sample: Path, tmp_path: Path) -> None:
+    path = tmp_path / "answer.md"
+    options = ("--option", "一メートル", "--option", "二メートル")
+    asked = cli("ask", sample_corpus.QUESTION, *options, "--out", str(path))
+    assert (asked.code, asked.out) == (0, "")
+    text = path.read_text("utf-8")
+    assert text.startswith(f"> {sample_corpus.QUESTION}")
+    assert "a: 一メートル" in text
+    assert "（令和九十九年" in text, "cited with the number of the law"
+    assert "599AC" not in text, "ids are for programs"
+    assert cli("ask", sample_corpus.QUESTION, "--out", str(path)).code == 2
+    word = path.with_suffix(".docx")
+    as_json = cli("ask", sample_corpus.QUESTION, "--out", str(word), "--json")
+    assert as_json.json["status"] == "quoted"
+    assert word.read_bytes().startswith(b"PK")
+    assert cli("ask", sample_corpus.QUESTION, "--out", str(tmp_path / "x.csv")).code == 2
+
+
 def test_below_an_answer_that_is_not_found_are_the_nearest_passages(cli: Cli, sample: Path) -> None:
     asked = "所得税の確定申告の期限はいつか。"
     outcome = cli("ask", asked)

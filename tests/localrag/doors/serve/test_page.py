@@ -114,6 +114,77 @@ async def test_what_a_citation_names_is_read(client):
     read(await client.get("/provision", params={"at": "x" * 3000}))
 
 
+async def test_a_question_is_narrowed_followed_and_saved(client):
+    place = await asked(client, QUESTION, law="渡し舟法施行令、渡し舟法", as_of="2026-05-01")
+    page = read(await client.get(place))
+    assert page.xpath("//input[@id='law']/@value") == ["渡し舟法施行令、渡し舟法"]
+    assert page.xpath("//input[@id='as_of']/@value") == ["2026-05-01"]
+    cited = page.xpath("//ol[@class='citations']//a/@href")
+    assert cited
+    assert all("as_of=2026-05-01" in link for link in cited)
+    (earlier,) = page.xpath("//input[@name='after']/@value")
+    further = read(await client.get(await asked(client, "その罰則は", after=earlier)))
+    assert QUESTION in further.xpath("string(//section[@id='answer'])"), "the completed question"
+    links = page.xpath("//section[@id='answer']/p/a/@href")
+    document, text = [await client.get(link) for link in links]
+    assert document.content.startswith(b"PK")
+    assert "attachment" in text.headers["content-disposition"]
+    assert text.text.startswith(f"> {QUESTION}")
+    assert "（令和九十九年" in text.text
+    assert (await client.get(f"{place}/answer.exe")).status_code == 404
+    unknown = await client.get(await asked(client, QUESTION, law="存在しない法"))
+    assert unknown.status_code == 404
+    read(unknown)
+    wrong = await client.post("/answers", data={"question": QUESTION, "as_of": "昨日"})
+    assert wrong.status_code == 400
+
+
+async def test_beside_a_provision_is_what_depends_on_it_and_its_history(client):
+    page = read(await client.get("/provision", params={"at": "渡し舟法8条"}))
+    views = page.xpath("//nav[@class='views']/a/@href")
+    assert len(views) == 4
+    shown = [read(await client.get(link.partition("#")[0])) for link in views]
+    texts = [one.xpath("string(//section[@id='beside'])") for one in shown]
+    assert "施行令" in texts[1]
+    assert "2026-04-01" in texts[2]
+    assert "施行前の条文はありません" in texts[3]
+    assert [one.xpath("//a[@aria-current]/@href")[0].partition("#")[0] for one in shown] == [
+        link.partition("#")[0] for link in views
+    ]
+    assert shown[1].xpath("//section[@id='beside']//li/a/@href")
+
+
+MEMO = "渡し舟法第8条第1項によれば、渡し守は運航してはならない。渡し舟法第99条も見よ。"
+
+
+@each("how", ["pasted", "uploaded", "long"])
+async def test_a_text_is_checked(client, how):
+    form = read(await client.get("/checks"))
+    assert form.xpath("//input[@type='file']")
+    fields = {"as_of": "2026-05-01", "text": MEMO}
+    if how == "uploaded":
+        document = word(p(t(MEMO)))
+        reply = await client.post(
+            "/checks", data={"text": ""}, files={"file": ("../../覚書.docx", document)}
+        )
+    else:
+        fields["text"] += "あ" * 3_000 * (how == "long")
+        reply = await client.post("/checks", data=fields, files={"file": ("", b"")})
+    assert reply.status_code == 303
+    place = reply.headers["location"].partition("#")[0]
+    page = read(await client.get(place))
+    assert page.xpath("//h2[@id='found']/text()") == [
+        "覚書.docx" if how == "uploaded" else "入力された文章"
+    ]
+    found = page.xpath("//section[@id='checked']//li")
+    assert any("第99条" in one.text_content() for one in found)
+    link = page.xpath("//section[@id='checked']//li//a/@href")[0]
+    beside = read(await client.get(link.partition("#")[0]))
+    assert beside.xpath("//section[@id='beside']//p[@lang='ja']")
+    assert beside.xpath("//h2[@id='found']")
+    assert (await client.post("/checks", data={"text": " "})).headers["location"] == "/checks"
+
+
 async def test_what_of_a_file_was_not_read_is_named(serve, home, tmp_path):
     graphic = "<a:graphic><a:graphicData><pic:pic/></a:graphicData></a:graphic>"
     picture = f"<w:r><w:drawing>{graphic}</w:drawing></w:r>"
@@ -232,10 +303,13 @@ async def test_whatever_is_asked_of_the_page_it_does_not_break(serve, two_corpor
         client.headers.update(BROWSER)
         answer = await asked(client, QUESTION, corpus="main")
         pages = ("/", "/provision", answer, "/answers/none", "/sign-in", "/style.css", "/none")
+        pages += ("/checks", "/checks/none", f"{answer}/answer.md")
         for one, other in zip(HOSTILE, (*HOSTILE[7:], *HOSTILE[:7]), strict=True):
             values = [quote(value, errors="surrogatepass") for value in (one, other)]
             query = "&".join(
-                f"{name}={value}" for name in ("at", "corpus", "lang", "token") for value in values
+                f"{name}={value}"
+                for name in ("at", "corpus", "lang", "token", "as_of", "view")
+                for value in values
             )
             for path in pages:
                 reply = await client.get(f"{path}?{query}")
@@ -243,8 +317,9 @@ async def test_whatever_is_asked_of_the_page_it_does_not_break(serve, two_corpor
                 if reply.headers["content-type"].startswith("text/html"):
                     read(reply)
             fields = {"question": [one, other], "corpus": [other, one], "token": [one, other]}
+            fields |= {name: [one, other] for name in ("law", "as_of", "after", "text", "file")}
             body = urlencode(fields, doseq=True, errors="surrogatepass")
-            for path in ("/answers", "/sign-in", "/sign-out", "/", answer):
+            for path in ("/answers", "/checks", "/sign-in", "/sign-out", "/", answer):
                 reply = await client.post(path, content=body)
                 assert reply.status_code < 500, (path, body)
                 if "/answers/" in reply.headers.get("location", ""):

@@ -100,8 +100,8 @@ def test_what_the_filters_of_a_row_leave_is_told_in_words(bench: Any) -> None:
     run(bench.workspace, "main", load(bench.workspace), bench.questions, path)
     with path.open(encoding="utf-8-sig", newline="") as file:
         found, nothing, little, everywhere = csv.DictReader(file)
-    assert (found["Filters"], found["Status"]) == ("種別=政令\n種別=法律", "quoted")
-    assert nothing["Filters"] == "kind=Act\nministry=国土交通省"
+    assert [one["絞り込み"] for one in (found, nothing, little, everywhere)] == list(where)
+    assert found["Status"] == "quoted"
     assert nothing["Remarks"].splitlines() == [
         "the filters leave nothing of this corpus to answer from",
         "nothing in the corpus matches all of these: kind=Act, ministry=国土交通省",
@@ -120,7 +120,41 @@ def test_what_the_filters_of_a_row_leave_is_told_in_words(bench: Any) -> None:
     written = text.read_text(encoding="utf-8")
     assert "nothing in the corpus matches all of these: kind=Act" in written
     assert "### Also near in this corpus; they may not answer\n\n- " in written
-    assert f"`{row['nearest'][0]['passage_id']}`" in written
+    assert row["nearest"][0]["passage_id"] not in written
+
+
+def test_the_table_keeps_the_columns_of_the_user(bench: Any) -> None:
+    openpyxl = pytest.importorskip("openpyxl")
+    header = ["部署", None, "番号", "質問", "Remarks", "費用"]
+    rows = [
+        ["法務", "控え", "1", "渡し舟を運航してはならない水位の基準は何か。", "社内用" * 99, -5],
+        ["総務", None, "2", "ペンギンの鳴き声", None, 0.5],
+        [None, None, "3", None, "質問なし", None],
+    ]
+    book = openpyxl.Workbook()
+    for row in (["質問票"], header, *rows):
+        book.active.append(row)
+    bench.questions = bench.questions.with_suffix(".xlsx")
+    book.save(bench.questions)
+    path = to(bench, "answers.xlsx")
+    run(bench.workspace, "main", load(bench.workspace), bench.questions, path)
+    names, *answered = cells(path)
+    assert list(names[:6]) == header
+    assert names[6:8] == ("Status", "Choice")
+    assert names[-1] == "Remarks (localrag)", "beside one of the user"
+    assert [list(row[:6]) for row in answered] == rows
+    first, _none, failed = (dict(zip(names, row, strict=True)) for row in answered)
+    assert "一・五メートル" in first["Answer"]
+    assert first["Quotations"] is None, "no text is in two columns"
+    assert first["Remarks (localrag)"].startswith("[1][2] "), "one remark for both"
+    assert not any("599AC" in str(cell) for row in answered for cell in row)
+    assert failed["Status"] == "unreadable"
+    text = to(bench, "answers.csv")
+    run(bench.workspace, "main", load(bench.workspace), bench.questions, text)
+    with text.open(encoding="utf-8-sig", newline="") as file:
+        assert [row[:6] for row in csv.reader(file)][1:] == [
+            ["" if cell is None else str(cell) for cell in row] for row in rows
+        ]
 
 
 def test_options_are_called_as_in_the_question(bench: Any) -> None:
@@ -138,7 +172,7 @@ def test_options_are_called_as_in_the_question(bench: Any) -> None:
     assert chosen["labels"] == ["ア", "イ"]
     assert chosen["label"] in ("a", "b")
     assert row["Choice"] == chosen["choice"] == {"a": "ア", "b": "イ"}[chosen["label"]]
-    assert row["Options"].startswith("ア: 三年以上")
+    assert row["選択肢ア"].startswith("三年以上")
     text = bench.out.read_text(encoding="utf-8")
     assert "- イ: 十年以上" in text
     assert f"**{row['Choice']}** " in text
