@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 from localrag.answer.types import Answer, Citation, MismatchKind, Stage, Status, Step, Veracity
 from localrag.corpus.types import Passage
 from localrag.language import N_, _, ngettext
+from localrag.search.question.everyday import EverydayWord
 from localrag.search.types import FOLLOW_UP, STATE_ASKED, Hit, Trace
 from localrag.text.facts import Fact, FactKind, told
 
@@ -210,7 +211,7 @@ def events(trace: Trace, absent: Collection[str] = ()) -> Iterator[Fact]:
             yield event
 
 
-def looked_up(words: "Iterable[EverydayWord]") -> Iterator[Fact]:
+def looked_up(words: Iterable[EverydayWord]) -> Iterator[Fact]:
     """Statutory counterparts that were searched for as well."""
     for word in words:
         if word.others:

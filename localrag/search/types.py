@@ -6,11 +6,10 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, NamedTuple
 
 from localrag.corpus.types import Label, Passage
+from localrag.search.question.everyday import EverydayWord
 from localrag.text.facts import Fact, FactKind
 
-# The first paint of the workbench waits for this module, and not for the store.
 if TYPE_CHECKING:
-    from localrag.search.question.everyday import EverydayWord
     from localrag.search.question.laws import LawNamed
 
 
@@ -150,7 +149,7 @@ class StageRecord:
     events: tuple[Fact, ...] = ()
     subject: str = ""
     query: str = ""
-    wordings: "tuple[EverydayWord, ...]" = ()
+    wordings: tuple[EverydayWord, ...] = ()
     spans: tuple[TextSpan, ...] = ()
 
 
@@ -206,7 +205,7 @@ class Trace:
         return (*(event for stage in self.stages for event in stage.events), *notes)
 
     @property
-    def wordings(self) -> "tuple[EverydayWord, ...]":
+    def wordings(self) -> tuple[EverydayWord, ...]:
         """The everyday words in all steps, each once."""
         every = (wording for stage in self.stages for wording in stage.wordings)
         return tuple({wording.said: wording for wording in every}.values())

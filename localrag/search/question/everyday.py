@@ -16,9 +16,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from importlib.resources import files
-from typing import Generic, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Generic, NamedTuple, TypeVar
 
-from localrag.search.question.laws import LawNamed
 from localrag_indexes.analysis import Analyzer
 from localrag_indexes.analysis.normalize import (
     PlainText,
@@ -26,6 +25,10 @@ from localrag_indexes.analysis.normalize import (
     normalize_with_offsets,
     original_span,
 )
+
+# The first paint of the workbench waits for this module, and not for the store.
+if TYPE_CHECKING:
+    from localrag.search.question.laws import LawNamed
 
 _ENGLISH = re.compile(r"[\x00-\x7f]+")
 # Allowed between the letters of a Japanese word: クーリング・オフ, 誇大 広告; and an optional
@@ -336,13 +339,13 @@ class EnglishCitation(NamedTuple):
 
     start: int
     words: str
-    law: LawNamed
+    law: "LawNamed"
     place: str
     is_joined: bool
     is_in_sentence: bool
 
 
-def english_citations(text: str, laws: Sequence[LawNamed]) -> Iterator[EnglishCitation]:
+def english_citations(text: str, laws: "Sequence[LawNamed]") -> Iterator[EnglishCitation]:
     """Find the provisions cited in English, each number of a list separately.
 
     Args:
@@ -423,8 +426,8 @@ def _listed(text: str, first: re.Match[str]) -> list[EnglishPlace]:
 
 
 def _laws_cited(
-    text: str, groups: Sequence[Sequence[EnglishPlace]], laws: Sequence[LawNamed]
-) -> list[tuple[LawNamed | None, bool]]:
+    text: str, groups: Sequence[Sequence[EnglishPlace]], laws: "Sequence[LawNamed]"
+) -> "list[tuple[LawNamed | None, bool]]":
     """The law of each list, and whether it is joined.
 
     A law joined to one list opens no other.
@@ -464,8 +467,10 @@ def _laws_cited(
     return cited
 
 
-def _another(text: str, end: int, behind: Sequence[LawNamed]) -> LawNamed | None:
+def _another(text: str, end: int, behind: "Sequence[LawNamed]") -> "LawNamed | None":
     """The source of a list other than a law: a contract, a treaty, a foreign code."""
+    from localrag.search.question.laws import LawNamed
+
     of = _OF_ANOTHER.match(text, end)
     if of is None or (behind and behind[0].start < of.end()):
         return None
