@@ -37,7 +37,7 @@ _EXTRAS = {
     "mcp": ("mcp",),
     "optimize": ("gepa",),
     "sentence-transformers": ("sentence_transformers",),
-    "serve": ("prometheus_client", "starlette", "uvicorn"),
+    "serve": ("prometheus_client", "python_multipart", "starlette", "uvicorn"),
 }
 _KINDS = {
     "dictionary": N_("dictionary"),
