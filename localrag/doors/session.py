@@ -483,11 +483,13 @@ class Corpus:
         `search`; Unanswered means: a model failed, and the trace ends there.
         """
         from localrag.answer.types import UNWATCHED
-        from localrag.corpus.inference.speeds import note_speeds
 
         asked = self._asked(question, where, filters)
         answer = self.answerer().answer(asked, watch or UNWATCHED)
-        note_speeds(self._workspace, answer.trace.calls)
+        if answer.trace.calls:
+            from localrag.corpus.inference.speeds import note_speeds
+
+            note_speeds(self._workspace, answer.trace.calls)
         return answer
 
     def batch(

@@ -595,7 +595,8 @@ def ask(
         with shown_draft() as loading:
             answerer = opened.answerer(loading.loading)
         tell_if_behind(opened)
-        tell_expected(session, answerer.model)
+        if answerer.model:
+            tell_expected(session, answerer.model)
         asked = call.as_query(opened.store)
         with shown_draft(answerer.model) as draft:
             reply = opened.ask(asked, draft)

@@ -40,6 +40,7 @@ THE_SAME = (
     FactKind.TO_REBUILD,
     FactKind.TO_PREPARE,
     FactKind.TO_EXAMINE,
+    FactKind.GPU_NAMED,
 )
 """What has no words, and commands of a shell."""
 
