@@ -84,8 +84,8 @@ def test_every_verb_teaches(cli: Callable[..., Any], verb: str) -> None:
     assert outcome.code == 0
     for heading in ("Examples:", "Exit codes:"):
         assert heading in outcome.out
-    # The workbench has no result, and watching no end.
-    assert ("--json" in outcome.out) == (verb not in ("tui", "watch"))
+    # The workbench has no result.
+    assert ("--json" in outcome.out) == (verb != "tui")
     assert outcome.out.count(f"localrag {verb}") + outcome.out.count(f" {verb}\n") >= 2
 
 
