@@ -39,7 +39,7 @@ from localrag_tui.source.sheet import (
     read_otherwise,
     wording_of,
 )
-from localrag_tui.source.ties import Tie, Ties, counts, ties_of
+from localrag_tui.source.ties import Tie, Ties, counts, laws_of, ties_of
 from localrag_tui.spot import Spot, VisitHistory
 
 if TYPE_CHECKING:
@@ -453,6 +453,7 @@ class SourcePane(Widget):
                 return
             await asyncio.sleep(_STAY)
             provision = await library.read(lambda store: described(store, unit.passage_id))
+            laws = await library.read(lambda store: laws_of(store, unit.passage_id))
         except LocalragError as error:
             # The left provision may not exist on another day.
             if unit == self._unit and sheet is page.sheet:
@@ -461,7 +462,7 @@ class SourcePane(Widget):
         here = unit == self._unit and sheet is page.sheet and self.is_attached
         if here and self.spot is not None:
             self.provision = provision
-            ties = ties_of(provision)
+            ties = ties_of(provision) | ({"laws": laws} if laws else {})
             self._ties.show(ties)
             self._counts.update(counts(ties), layout=False)
             self.post_message(self.Moved(self.spot, provision))

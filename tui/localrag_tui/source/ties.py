@@ -13,10 +13,11 @@ from textual.widgets import OptionList, Static
 from textual.widgets.option_list import Option
 
 from localrag.answer import wording
-from localrag.errors import NotFoundError
+from localrag.errors import LocalragError, NotFoundError
 from localrag.language import N_, _
 from localrag.page.blocks import Sides
 from localrag.page.history import change_blocks
+from localrag.search.affected import KINDS, affected
 from localrag.search.history import History, headline
 from localrag.text.harmless import NARROWEST, Layout, harmless, one_line, shorten
 from localrag_tui.screen import Dialogue
@@ -39,6 +40,7 @@ TITLES = {
     "referred": N_("referred to by"),
     "terms": N_("terms"),
     "known": N_("also known"),
+    "laws": N_("depending on it, by law"),
 }
 """Every kind of tie, most wanted first."""
 
@@ -125,6 +127,24 @@ def ties_of(provision: "Provision") -> dict[str, list[Tie]]:
     return {kind: those for kind, those in ties.items() if those}
 
 
+def laws_of(store: "CorpusStore", passage_id: str) -> list[Tie]:
+    """The provisions depending on a passage, counted by law; none if one law has them all."""
+    try:
+        found = affected(store, passage_id)
+    except LocalragError:
+        return []  # It is no provision of a law.
+    first = {one.place.document_id: one.place.id for one in reversed(found.dependents)}
+    return [
+        Tie(
+            f"{law.title} {law.provisions:,}",
+            _(", ").join(f"{_(KINDS[kind])} {n:,}" for kind, n in law.kinds.items()),
+            first[law.document_id],
+        )
+        for law in found.laws
+        if len(found.laws) > 1
+    ]
+
+
 def _once(ties: Iterable[Tie]) -> list[Tie]:
     """Ties to the same provision as one, with all their words."""
     merged: dict[str, Tie] = {}
@@ -140,6 +160,8 @@ def counts(ties: dict[str, list[Tie]]) -> Content:
     words = [
         Content.styled(f"{_(TITLES[kind])} {len(those):,}", "bold $accent" * (kind == "filled"))
         for kind, those in ties.items()
+        # They are counted already.
+        if kind != "laws"
     ]
     return Content(" · ").join(words)
 
