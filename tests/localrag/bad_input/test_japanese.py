@@ -147,7 +147,7 @@ CC BY SA RIKEN PDL Apache Meta Llama Community License MIT SHA GEPA RAG JEMHopQA
 tantivy docs dense eval hub optimize ja en auto off none scores true false openings dark corpus
 language fusion naive Naive decon chain chunks ranks tui BM TT InputError relevant choices AVeriTeC
 owner group everyone NC mcp serve office ocr laws PEM TLS CPU API pytorch Google Gemma Terms of Use
-small yes no watch
+small yes no watch low medium high
 """
 
 

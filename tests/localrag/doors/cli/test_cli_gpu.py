@@ -111,8 +111,6 @@ def told(workspace: Workspace, model: str) -> Sequence[str]:
 
 
 def test_speeds_are_kept_and_newer_replies_count_more(sample: Path) -> None:
-    # Other tests have asked in the workspace that this one is a copy of.
-    (sample / "speeds.json").unlink(missing_ok=True)
     workspace = Workspace(sample)
     assert speeds(workspace) == {}
     note_speeds(workspace, [Call("tiny@1234", 3, 0.1), Call("tiny@1234", 0, 1.0)])
