@@ -65,7 +65,7 @@ def main() -> None:
     before = sum(process.cpu_times()[:2])
     time.sleep(IDLE)
     idle = (sum(process.cpu_times()[:2]) - before) / IDLE
-    running.send_signal(signal.SIGINT)
+    running.send_signal(signal.SIGKILL)
     running.wait()
     Workspace(work / "other").init()
     with localrag.open(work / "other").corpus() as corpus:
