@@ -44,7 +44,7 @@ class LawTexts:
         self.holding = lru_cache(maxsize=4096)(self._holding)
         self.stood = lru_cache(maxsize=256)(self._stood)
         self._articles = lru_cache(maxsize=64)(self._articles_of)
-        self._changes = lru_cache(maxsize=8)(self._changes_from)
+        self.changes = lru_cache(maxsize=8)(self._changes_from)
         self._others = lru_cache(maxsize=512)(self._other_states)
 
     @cached_property
@@ -190,7 +190,7 @@ class LawTexts:
             now = next(
                 (
                     change.after
-                    for change in self._changes(state.state_id, target.law_id)
+                    for change in self.changes(state.state_id, target.law_id)
                     if change.before
                     and change.before.locator == passage.locator
                     and change.kind is not ChangeKind.DELETED
@@ -200,6 +200,5 @@ class LawTexts:
             return Stood(state, passage, now)
         return None
 
-    def _changes_from(self, state_id: str, law_id: str) -> tuple[Change, ...]:
-        before, after = self.store.read(state_id), self.store.read(law_id)
-        return compare(before, after)
+    def _changes_from(self, before: str, after: str) -> tuple[Change, ...]:
+        return compare(self.store.read(before), self.store.read(after))

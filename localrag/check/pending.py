@@ -17,7 +17,6 @@ from localrag.check.words import bare
 from localrag.corpus.store import CorpusStore, DocumentInfo
 from localrag.corpus.types import Passage
 from localrag.law.resolver import Target
-from localrag.search.history.comparing import compare
 from localrag.search.provision import citation_of, is_deleted
 from localrag_indexes.analysis.normalize import compact
 
@@ -48,15 +47,16 @@ def upcoming(
         place = flow.place(cited.start, cited.end)
         if (place.start, place.end) in checked and not cited.is_several:
             for target in cited.targets:
-                found += _of_citation(store, target, place, flow.written(place), last)
+                found += _of_citation(texts, target, place, flow.written(place), last)
     found += _quotations(store, source, _held(findings), last)
     return tuple(sorted(dict.fromkeys(found), key=lambda one: (one.day, one.place.start)))
 
 
 def _of_citation(
-    store: CorpusStore, target: Target, place: CheckedPlace, said: str, last: str
+    texts: LawTexts, target: Target, place: CheckedPlace, said: str, last: str
 ) -> Iterator[Upcoming]:
     """Yield a change for each later day with another text of a cited provision."""
+    store = texts.store
     today = store.at(target.law_id, target.locator)
     if today is None:
         return
@@ -77,7 +77,7 @@ def _of_citation(
             today.id,
             old.text,
             "" if gone or new is None else new.text,
-            _moved_to(store, old, before, after),
+            _moved_to(texts, old, before, after),
         )
 
 
@@ -85,13 +85,13 @@ def _same(old: Passage, new: Passage | None) -> bool:
     return new is not None and compact(bare(old.text)) == compact(bare(new.text))
 
 
-def _moved_to(store: CorpusStore, old: Passage, before: DocumentInfo, after: DocumentInfo) -> str:
+def _moved_to(texts: LawTexts, old: Passage, before: DocumentInfo, after: DocumentInfo) -> str:
     """The new place of an article or of a passage inside one; "" without a new number."""
-    for change in compare(store.read(before.key), store.read(after.key)):
+    for change in texts.changes(before.state_id, after.state_id):
         if change.before is None or not change.before.locator.contains(old.locator):
             continue
         if change.after is not None and change.after.locator != change.before.locator:
-            return citation_of(store, change.after)
+            return citation_of(texts.store, change.after)
     return ""
 
 

@@ -40,6 +40,11 @@ LONGEST_BURST = 30.0
 _CHANGES = ("created", "modified", "moved", "deleted")
 
 
+def absent(folders: Sequence[Path]) -> list[Path]:
+    """The folders without any file: an unmounted drive is gone, or leaves an empty folder."""
+    return [one for one in folders if not (one.is_dir() and any(one.iterdir()))]
+
+
 class FolderWatch:
     """Watches folders; enter it to begin.
 

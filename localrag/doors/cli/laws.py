@@ -411,7 +411,7 @@ def _take(run: _Run, shelf: "Shelf", fetched: "Fetched", repealed: frozenset[str
 def _taken(
     run: _Run, shelf: "Shelf", fetched: "Fetched", repealed: frozenset[str]
 ) -> "AddReport | UpdateReport | None":
-    from localrag.doors.cli.corpora import updated
+    from localrag.doors.cli.updating import updated
     from localrag.ops.laws.getting import record_of, take, to_take
 
     remove = repealed if run.remove_repealed else None
@@ -445,8 +445,8 @@ def _report(corpus: Corpus, report: Any) -> dict[str, Any]:
 
 
 def _undo(run: _Run, *, dry_run: bool) -> None:
-    from localrag.doors.cli.corpora import print_update
     from localrag.doors.cli.render_ingest import print_index_report
+    from localrag.doors.cli.updating import print_update
 
     corpus = run.corpus
     report = corpus.undo_update(dry_run=dry_run)

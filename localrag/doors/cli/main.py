@@ -151,6 +151,8 @@ PURPOSES = {
         "list": N_("List the corpora of the workspace, or the documents of one corpus."),
         "remove": N_("Remove documents from a corpus, or a whole corpus."),
         "index": N_("Make a corpus searchable."),
+    },
+    "updating": {
         "update": N_("Bring the laws of a corpus up to date by a newer archive."),
         "watch": N_("Keep a corpus like the files of folders, from now on."),
     },
@@ -170,6 +172,8 @@ PURPOSES = {
             "List amendments not yet in force, or the citations of a text changed by them."
         ),
         "diff": N_("Compare the states of a law on two days."),
+    },
+    "answering": {
         "check": N_(
             "Check a text about laws: citations, quotations, figures, names and numbers of laws."
         ),

@@ -61,6 +61,11 @@ def tell_expected(session: Session, model: str) -> None:
     tell_note(words.format(model=model, time=time, n=speed.replies))
 
 
+def given(text: str) -> str:
+    """A typed text; for ``-``, standard input."""
+    return unicode(sys.stdin.read() if text == "-" else text)
+
+
 def tell_if_behind(corpus: Corpus) -> None:
     """Say so if the index of an open corpus is behind its documents."""
     from localrag.search.units import IndexState, state, vector_state
@@ -243,6 +248,14 @@ Ray = Annotated[
     ),
 ]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON on standard output.")]
+TextFile = Annotated[
+    Path | None,
+    typer.Option(
+        "--out",
+        metavar="FILE",
+        help="Write it to a new file, a document of Word (.docx) or Markdown (.md).",
+    ),
+]
 
 
 DatasetName = Annotated[

@@ -6,9 +6,9 @@ from typing import Any
 
 from localrag.corpus.ingest.add import AddReport
 from localrag.corpus.ingest.update import UpdateReport
-from localrag.doors.cli.corpora import print_update
 from localrag.doors.cli.render_ingest import documents_added, print_index_report, print_left_out
 from localrag.doors.cli.terminal import emit, say, table, tell_failed, tell_note
+from localrag.doors.cli.updating import print_update
 from localrag.doors.session import Corpus
 from localrag.language import _, aside, colon, ngettext
 from localrag.ops.laws.getting import Fetched, Planned

@@ -206,7 +206,7 @@ def test_help_imports_nothing_heavy(arguments: list[str], forbidden: list[str]) 
 
 @pytest.mark.parametrize(
     ("verb", "modules"),
-    [([], set()), (["ask"], {"calls"}), (["models", "list"], {"models"})],
+    [([], set()), (["ask"], {"answering"}), (["models", "list"], {"models"})],
 )
 def test_a_verb_imports_no_other_module_of_verbs(verb: list[str], modules: set[str]) -> None:
     code = (
